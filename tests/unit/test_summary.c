@@ -123,6 +123,27 @@ START_TEST(times_that_sum_to_nothing)
 }
 END_TEST
 
+/* By traps they have taken less than nothing, as an estimate was too large. */
+START_TEST(what_was_counted_stays)
+{
+	struct call_count count = {
+		.function = &get,
+		.pid = 1,
+		.calls = 2,
+		.ns = 3000 * US,
+	};
+
+	start();
+	timed(&get, 2 * SECOND, SECOND);
+	ck_assert_int_eq(sinks_count(sink, &count), 0);
+	timed(&scan, SECOND, SECOND + 1000 * US);
+	expect(HEAD
+	       " 75.00    0.003000        1000         3           getc\n"
+	       " 25.00    0.001000        1000         1           fscanf\n" RULE
+	       "100.00    0.004000                     4           total\n");
+}
+END_TEST
+
 START_TEST(sorted_by_time_then_name)
 {
 	int i;
@@ -287,6 +308,7 @@ static Suite *summary_suite(void)
 	const TTest *const tests[] = {
 		nothing_called,
 		times_that_sum_to_nothing,
+		what_was_counted_stays,
 		sorted_by_time_then_name,
 		calls_without_a_return,
 		coroutines_return_on_any_task,

@@ -17,8 +17,14 @@ struct row {
 	char *name;
 	uint64_t calls;
 	uint64_t errors;
-	int64_t time;  /* nanoseconds, of those that have ended */
+	int64_t time;  /* nanoseconds, of those that have ended, by stops */
 	uint64_t blur; /* by so much it may be off: see event_is_resolved() */
+	/*
+	 * Nanoseconds of those that were counted in the process. What stops
+	 * cost isn't in these, so what is wrong in an estimate of that, as
+	 * where processors are busy, is not to swallow them.
+	 */
+	uint64_t counted;
 	/*
 	 * Those that have not: how many, and the sum (modulo 2^64) of the
 	 * times when they began. That is all it takes to know their time at
@@ -130,7 +136,7 @@ static int summary_count(struct sink *sink, const struct call_count *count)
 
 	row->calls += count->calls;
 	row->errors += count->failed;
-	row->time += (int64_t)count->ns;
+	row->counted += count->ns;
 	for (i = 0; summary->quantiles && i < count->duration_count; i++)
 		histogram_add_many(&row->durations, count->durations[i].ns,
 				   count->durations[i].calls);
@@ -140,7 +146,9 @@ static int summary_count(struct sink *sink, const struct call_count *count)
 /* 0: too little to be told from what the stops cost. */
 static uint64_t resolved_time(const struct row *row)
 {
-	return row->time > 0 && (uint64_t)row->time > row->blur ? row->time : 0;
+	bool told = row->time > 0 && (uint64_t)row->time > row->blur;
+
+	return row->counted + (told ? (uint64_t)row->time : 0);
 }
 
 static int compare_rows(const struct row *a, const struct row *b)
@@ -211,7 +219,7 @@ static void print_total(struct strbuf *out, const struct summary *summary,
 			const struct row *total)
 {
 	strbuf_puts(out, "100.00");
-	print_seconds(out, total->time);
+	print_seconds(out, total->counted);
 	strbuf_printf(out, " %11s%*s %9llu", "", summary->quantiles ? 30 : 0,
 		      "", (unsigned long long)total->calls);
 	print_errors(out, summary, total->errors);
@@ -263,14 +271,14 @@ static void print_table(const struct summary *summary, struct strbuf *out)
 	const struct row *row;
 
 	for (row = summary->rows; row; row = row->hh.next) {
-		total.time += resolved_time(row);
+		total.counted += resolved_time(row);
 		total.calls += row->calls;
 		total.errors += row->errors;
 	}
 	print_head(out, summary);
 	for (row = summary->rows; row; row = row->hh.next)
 		if (row->calls)
-			print_row(out, summary, row, total.time);
+			print_row(out, summary, row, total.counted);
 	print_rule(out, summary);
 	print_total(out, summary, &total);
 }
