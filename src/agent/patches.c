@@ -295,10 +295,16 @@ static bool is_as_before(struct agent *agent, const struct x86_entry *entry,
 
 static int want_page(struct agent *agent, const struct x86_entry *entry)
 {
+	taddr_t place;
+	int err;
+
 	if (agent->page_count == AGENT_PAGES)
 		return -ENOSPC;
-	agent->page_wanted = room_find_target(agent->space->memory.pid, entry);
-	return agent->page_wanted ? -EAGAIN : -ENOSPC;
+	err = room_find_target(agent->space->memory.pid, entry, &place);
+	if (err)
+		return err;
+	agent->page_wanted = place;
+	return -EAGAIN;
 }
 
 static int write_stub(struct agent *agent, unsigned stub)

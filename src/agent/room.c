@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/room.h"
 
+#include <errno.h>
+
 #include "base/xalloc.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/x86/entry.h"
@@ -66,21 +68,26 @@ static taddr_t target_between(const struct x86_entry *entry, taddr_t start,
 	return low < high ? x86_entry_target(entry, low, high) : 0;
 }
 
-taddr_t room_find_target(pid_t pid, const struct x86_entry *entry)
+int room_find_target(pid_t pid, const struct x86_entry *entry, taddr_t *ret)
 {
 	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
 		xmalloc(sizeof(*mapping));
 	FILE *maps = procfs_maps_open(pid);
 	taddr_t end = LOWEST, found = 0;
+	bool any = false;
 
 	while (maps && !found && procfs_maps_next(maps, mapping)) {
+		any = true;
 		if (mapping->start > end)
 			found = target_between(entry, end, mapping->start);
 		end = mapping->end;
 	}
 	if (maps)
 		fclose(maps);
-	return found / PAGE * PAGE;
+	*ret = found / PAGE * PAGE;
+	if (!any)
+		return -EAGAIN;
+	return found ? 0 : -ENOSPC;
 }
 
 bool room_is_taken(pid_t pid, taddr_t address, uint64_t size)

@@ -13,11 +13,13 @@
 taddr_t room_find(pid_t pid, uint64_t size, size_t *mappings_ret);
 
 /*
- * Where pages for the jump over a function's first bytes may be mapped; 0:
- * nowhere within its reach.
+ * Where pages for the jump over a function's first bytes may be mapped. Returns
+ * -ENOSPC where that is nowhere within its reach, or -EAGAIN: the task that was
+ * asked has just ended, and shows no mappings.
  */
 struct x86_entry;
-taddr_t room_find_target(pid_t pid, const struct x86_entry *entry);
+int room_find_target(pid_t pid, const struct x86_entry *entry,
+		     taddr_t *ret) MUST_CHECK;
 
 /*
  * Whether that is one mapping now, as the agent's is: private, of no file,
