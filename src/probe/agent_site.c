@@ -176,14 +176,39 @@ bool agent_site_pass(struct agent_point *own, struct task *task)
 	return true;
 }
 
+/*
+ * mold's stubs tell the dynamic linker in r11 which slot it is to fill in:
+ * endbr64; mov $index, %r11d; jmp *slot(%rip).
+ */
+static void tell_linker(const struct agent_point *own, struct task *task)
+{
+	static const uint8_t begin[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb };
+	struct space *space = task->tracee->space;
+	uint8_t code[sizeof(begin) + sizeof(uint32_t)];
+	uint32_t index;
+
+	if (procmem_read_code(&space->memory, own->point->address, code,
+			      sizeof(code)) != sizeof(code))
+		return;
+	trap_hide(space, own->point->address, code, sizeof(code));
+	if (memcmp(code, begin, sizeof(begin)) != 0)
+		return;
+	memcpy(&index, code + sizeof(begin), sizeof(index));
+	task->regs.user.r11 = index;
+	task->regs_changed = true;
+}
+
 void agent_site_told(struct agent_point *own, struct task *task)
 {
 	taddr_t value;
 
 	if (!own->given_up && own->space->agent.state != AGENT_REFUSED &&
 	    agent_point_slot(own, &value) &&
-	    (value == own->target || module_find(task->tracee->space, value)))
+	    (value == own->target || module_find(task->tracee->space, value))) {
+		if (value != own->target)
+			tell_linker(own, task);
 		agent_send_to(task, value);
+	}
 }
 
 /* ---- its trap ---- */
