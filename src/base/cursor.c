@@ -79,6 +79,21 @@ uint64_t cursor_word(struct cursor *c, unsigned word_size)
 	return little_endian(c, word_size == 4 ? 4 : 8);
 }
 
+uint64_t cursor_uleb128(struct cursor *c)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = cursor_u8(c);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80 && !c->bad);
+	return value;
+}
+
 const char *cursor_string_at(const struct cursor *c, uint64_t offset)
 {
 	if (c->bad || offset >= c->size ||

@@ -39,6 +39,8 @@ static inline uint8_t cursor_u8(struct cursor *c)
 uint16_t cursor_u16(struct cursor *c);
 uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
+/* DWARF 5, 7.6; what is over 64 bits is lost. */
+uint64_t cursor_uleb128(struct cursor *c);
 
 /* An unsigned number of 4 or 8 bytes. */
 uint64_t cursor_word(struct cursor *c, unsigned word_size);

@@ -53,26 +53,11 @@ struct frame_encoding {
 	bool has_data;
 };
 
-static uint64_t uleb128(struct cursor *c)
-{
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !c->bad);
-	return value;
-}
-
 static uint64_t encoded_number(struct cursor *c, uint8_t encoding)
 {
 	switch (encoding & ENCODED_FORMAT) {
 	case ENCODED_ULEB:
-		return uleb128(c);
+		return cursor_uleb128(c);
 	case ENCODED_UDATA2:
 		return cursor_u16(c);
 	case ENCODED_UDATA4:
@@ -139,16 +124,16 @@ static void read_calls(struct unwind_tables *tables, uint64_t function,
 	if (encoding != ENCODED_OMITTED)
 		base = encoded_address(tables, encoding);
 	if (cursor_u8(c) != ENCODED_OMITTED)
-		(void)uleb128(c);
+		(void)cursor_uleb128(c);
 	encoding = cursor_u8(c);
-	end = uleb128(c);
+	end = cursor_uleb128(c);
 	end += c->position;
 	while (c->position < end && may_read_on(tables)) {
 		const uint64_t low = encoded_number(c, encoding);
 		const uint64_t size = encoded_number(c, encoding);
 		const uint64_t pad = encoded_number(c, encoding);
 
-		(void)uleb128(c); /* what is done there */
+		(void)cursor_uleb128(c); /* what is done there */
 		if (pad && !c->bad)
 			add(tables, function + low, size, base + pad);
 	}
@@ -197,13 +182,13 @@ static void read_cie(struct cursor *c, uint64_t position,
 		return;
 	}
 	cursor_skip(c, strlen(letters) + 1);
-	(void)uleb128(c); /* code alignment */
-	(void)uleb128(c); /* data alignment */
-	(void)uleb128(c); /* the return address's column */
+	(void)cursor_uleb128(c); /* code alignment */
+	(void)cursor_uleb128(c); /* data alignment */
+	(void)cursor_uleb128(c); /* the return address's column */
 	ret->has_data = *letters == 'z';
 	if (!ret->has_data)
 		return;
-	(void)uleb128(c);
+	(void)cursor_uleb128(c);
 	read_letters(c, letters + 1, ret);
 }
 
@@ -224,7 +209,7 @@ static void read_fde(struct unwind_tables *tables, uint64_t position,
 	cursor_seek(c, position + 8);
 	function = encoded_address(tables, encoding->code);
 	(void)encoded_number(c, encoding->code);
-	(void)uleb128(c);
+	(void)cursor_uleb128(c);
 	table = encoded_address(tables, encoding->table);
 	if (table && !c->bad)
 		read_calls(tables, function, table);

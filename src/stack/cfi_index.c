@@ -38,21 +38,6 @@ enum {
 	RELATION_MASK = 0xf0,
 };
 
-static uint64_t skip_uleb128(struct cursor *c)
-{
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !c->bad);
-	return value;
-}
-
 static void skip_encoded(struct cursor *c, unsigned encoding,
 			 unsigned word_size)
 {
@@ -82,13 +67,13 @@ static uint8_t encoding_of(const struct cfi_index *index, uint64_t offset)
 	if (!augmentation || *augmentation != 'z')
 		return ABSOLUTE;
 	cursor_skip(&c, strlen(augmentation) + 1);
-	skip_uleb128(&c);
-	skip_uleb128(&c);
+	cursor_uleb128(&c);
+	cursor_uleb128(&c);
 	if (version == 1)
 		cursor_u8(&c);
 	else
-		skip_uleb128(&c);
-	skip_uleb128(&c);
+		cursor_uleb128(&c);
+	cursor_uleb128(&c);
 	for (augmentation++; *augmentation && !c.bad; augmentation++) {
 		if (*augmentation == 'R')
 			return cursor_u8(&c);
