@@ -5,6 +5,7 @@ program has counted itself."""
 
 import json
 import os
+import re
 import sys
 import time
 
@@ -201,6 +202,40 @@ def _(case):
         h.check(call.get("usable_bytes", 100) >= 100, "usable: %r" % call)
     for call in watch_cxx(case, "cxx_bump", "-Wl,--no-as-needed", "-lbump"):
         h.check("usable_bytes" not in call, "usable: %r" % call)
+
+
+NAMES = """
+void *volatile kept;
+namespace shop {
+int serve(int way) { kept = new char[way]; return 0; }
+template <class T> int serve(T way) { kept = new char[(int)way]; return 1; }
+}
+int main() { return shop::serve(7) + shop::serve(8L) - 1; }
+"""
+
+
+@h.test("names in the table are as they are written, in the file the linker's")
+def _(case):
+    h.need("g++")
+    directory = h.build_directory("heap_per")
+    source, path = case.path("serves.cc"), case.path("names.json")
+    with open(source, "w") as file:
+        file.write(NAMES)
+    program = h.build("serves", source, "-O0", cc="g++", directory=directory)
+    result = hr.heap(case, "--per", "*serve*", "--per-json", path, program)
+    result.check_status(0)
+    sections = result.report.sections
+    for name, size in (("shop::serve(int)", 7),
+                       ("int shop::serve<long>(long)", 8)):
+        title = "EACH CALL OF %s: 1 call" % name
+        h.check(title in sections, "no %r among %r" % (title, list(sections)))
+        uses = [re.split("  +", line.strip()) for line in sections[title]]
+        h.check(["1", "1.00", str(size), "operator new[](unsigned long)"] in
+                [use[:3] + use[4:] for use in uses], "operator new: %r" % uses)
+    with open(path) as file:
+        found = [json.loads(line)["function"] for line in file]
+    h.check_equal(found, ["_ZN4shop5serveEi", "_ZN4shop5serveIlEEiT_"],
+                  "the file's names")
 
 
 @h.test("bytes that go to disks, and come from there")

@@ -2,6 +2,7 @@
 #ifndef CALLTRAP_HEAP_TEXT_H
 #define CALLTRAP_HEAP_TEXT_H
 
+#include "base/demangle.h"
 #include "heap/forecast.h"
 #include "report/heap/rows.h"
 #include "report/memory/text.h"
@@ -93,6 +94,10 @@ int heap_text_incidents(const struct heap_text *text) MUST_CHECK;
 
 /* What was lost, and what being watched has cost. */
 int heap_text_foot(const struct heap_text *text) MUST_CHECK;
+
+/* What the linker knows by that name, as it is written. */
+void heap_text_symbol(const struct heap_text *text, struct demangler *demangler,
+		      const char *symbol);
 
 /* C++'s operators as they are written. */
 void heap_text_function(const struct heap_text *text,

@@ -4,7 +4,6 @@
 
 #include "base/xalloc.h"
 #include "report/format/amounts.h"
-#include "report/format/names.h"
 #include "report/heap/text.h"
 
 /* What calls of --per have done, each. */
@@ -64,7 +63,7 @@ static int by_calls(const void *a, const void *b)
 }
 
 static int add_use(const struct heap_text *text, const struct per_total *total,
-		   const struct per_use *use)
+		   const struct per_use *use, struct demangler *demangler)
 {
 	struct strbuf *out = heap_text_out(text);
 
@@ -74,7 +73,7 @@ static int add_use(const struct heap_text *text, const struct per_total *total,
 	amounts_add_duration_column(out, heap_mean_time(use->ns, use->timed),
 				    11);
 	strbuf_puts(out, "  ");
-	names_escape(out, use->function->name);
+	heap_text_symbol(text, demangler, use->function->name);
 	return heap_text_end_line(text);
 }
 
@@ -88,7 +87,8 @@ static void sort_uses(const struct per_total *total, const struct per_use **ret)
 	qsort(ret, i, sizeof(const struct per_use *), by_calls);
 }
 
-static int add_uses(const struct heap_text *text, const struct per_total *total)
+static int add_uses(const struct heap_text *text, const struct per_total *total,
+		    struct demangler *demangler)
 {
 	const size_t count = HASH_COUNT(total->uses);
 	const unsigned top = text->config->options->top;
@@ -105,7 +105,7 @@ static int add_uses(const struct heap_text *text, const struct per_total *total)
 		    "function");
 	err = heap_text_end_line(text);
 	for (i = 0; !err && i < count && (!top || i < top); i++)
-		err = add_use(text, total, uses[i]);
+		err = add_use(text, total, uses[i], demangler);
 	if (err || i == count)
 		return err;
 	amounts_add_count(heap_text_out(text), count - i, "more row");
@@ -114,13 +114,13 @@ static int add_uses(const struct heap_text *text, const struct per_total *total)
 }
 
 static int add_total(const struct heap_text *text,
-		     const struct per_total *total)
+		     const struct per_total *total, struct demangler *demangler)
 {
 	struct strbuf *out = heap_text_out(text);
 	int err;
 
 	strbuf_puts(out, "---- EACH CALL OF ");
-	names_escape(out, total->of.function->name);
+	heap_text_symbol(text, demangler, total->of.function->name);
 	strbuf_puts(out, ": ");
 	amounts_add_count(out, total->calls, "call");
 	if (total->calls > total->returned) {
@@ -135,17 +135,18 @@ static int add_total(const struct heap_text *text,
 	err = heap_text_end_line(text);
 	for (size_t i = 0; !err && i < PER_FIGURES; i++)
 		err = add_figure(text, total, i);
-	return err ? err : add_uses(text, total);
+	return err ? err : add_uses(text, total, demangler);
 }
 
 int heap_text_per(const struct heap_text *text)
 {
 	const struct per_calls *calls = text->config->per;
 	const struct per_total *total = NULL;
+	struct demangler demangler = { 0 };
 	int err = 0;
 
 	while (calls && !err &&
 	       (total = per_calls_next(calls, text->process->pid, total)))
-		err = add_total(text, total);
+		err = add_total(text, total, &demangler);
 	return err;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "base/demangle.h"
 #include "base/xalloc.h"
 #include "heap/caller.h"
 #include "report/format/names.h"
@@ -12,15 +11,22 @@
 
 #define NAME_WIDTH 60
 
+void heap_text_symbol(const struct heap_text *text, struct demangler *demangler,
+		      const char *symbol)
+{
+	char *name CLEANUP(xfree_cleanup) = NULL;
+
+	if (symbol[0] == '_')
+		name = demangle(demangler, symbol);
+	names_escape(&text->output->text, name ? name : symbol);
+}
+
 void heap_text_function(const struct heap_text *text,
 			const struct family_function *function)
 {
 	struct demangler demangler = { 0 };
-	char *name CLEANUP(xfree_cleanup) = NULL;
 
-	if (!strncmp(function->name, "_Z", 2))
-		name = demangle(&demangler, function->name);
-	names_escape(&text->output->text, name ? name : function->name);
+	heap_text_symbol(text, &demangler, function->name);
 }
 
 void heap_text_site(const struct heap_text *text, const struct site *site)
