@@ -147,6 +147,16 @@ static void found_piece(void *context, taddr_t address, size_t size)
 
 /* ---- objects ---- */
 
+/* Behind what it has in use is what was there before. */
+static void leave_out(struct block *block, uint64_t filled)
+{
+	const uint64_t usable = block_usable(block);
+	const uint64_t left = filled < usable ? (usable - filled) / BLOCK_UNIT :
+						0;
+
+	block->left = left <= LEFT_MOST ? left & LEFT_MOST : 0;
+}
+
 static void add_apart(struct gathering *all, taddr_t address, uint64_t bytes,
 		      enum block_part part)
 {
@@ -229,6 +239,18 @@ static void note_hash(struct gathering *all, const struct object_found *object,
 		add_apart(all, entries, 0, BLOCK_ENTRIES);
 }
 
+/* What has just been told as a piece. */
+static void leave_out_unseen(struct gathering *all,
+			     const struct object_found *object)
+{
+	struct blocks *pieces = &all->pieces;
+	struct block *last = pieces->count ? &pieces->list[pieces->count - 1] :
+					     NULL;
+
+	if (last && last->address == object->address)
+		leave_out(last, object->seen);
+}
+
 static void found_ruby(void *context, const struct object_found *object)
 {
 	struct gathering *all = context;
@@ -238,6 +260,7 @@ static void found_ruby(void *context, const struct object_found *object)
 		kind == RUBY_STRUCT ? FLAG_WITHIN | FLAG_SHARED : FLAG_WITHIN;
 
 	add_object(all, object);
+	leave_out_unseen(all, object);
 	if (kind == RUBY_HASH) {
 		note_hash(all, object, head.flags);
 	} else if (head.flags & within) {
@@ -333,16 +356,6 @@ static void join(struct glibc *glibc, const struct gathering *all)
 	}
 	blocks_fini(&old);
 	glibc->blocks = joined;
-}
-
-/* Behind the last entry of a small table is what was there before. */
-static void leave_out(struct block *block, uint64_t filled)
-{
-	const uint64_t usable = block_usable(block);
-	const uint64_t left = filled < usable ? (usable - filled) / BLOCK_UNIT :
-						0;
-
-	block->left = left <= LEFT_MOST ? left & LEFT_MOST : 0;
 }
 
 static void mark_apart(const struct blocks *blocks, const struct apart *apart)

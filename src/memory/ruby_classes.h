@@ -15,6 +15,7 @@ enum ruby_kind {
 	RUBY_ARRAY = 7,
 	RUBY_HASH,
 	RUBY_STRUCT,
+	RUBY_OWN = 26, /* the interpreter's: imemo */
 	RUBY_ICLASS = 28,
 	RUBY_KINDS = 32,
 };

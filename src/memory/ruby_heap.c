@@ -109,6 +109,39 @@ static void learn(struct ruby_look *look, taddr_t address, const uint8_t *bytes,
 		ruby_classes_add(&look->classes, address);
 }
 
+/* A syntax tree, which is one of the things that the interpreter has for itself. */
+#define OWN_KIND(flags) ((flags) >> 12 & 15)
+#define OWN_TREE        9
+
+/* rstring.h and rarray.h: what is short lies in the slot itself. */
+#define FLAG_LONG_TEXT     0x2000
+#define FLAG_SHORT_ARRAY   0x2000
+#define SHORT_COUNT(flags) ((flags) >> 15 & 127)
+
+/* How much of a slot holds something. Behind that may be addresses of memory that
+   was given back, which lead to whoever has it then: of a text's, when that has
+   got short; of the root of a tree that was compiled, whose memory's is gone. */
+static uint64_t seen_of(const struct ruby_head *head, uint64_t size)
+{
+	const uint64_t items = SHORT_COUNT(head->flags) * sizeof(uint64_t);
+
+	switch (ruby_kind_of(head)) {
+	case RUBY_STRING:
+		return head->flags & FLAG_LONG_TEXT ? size : sizeof(*head);
+	case RUBY_ARRAY:
+		return head->flags & FLAG_SHORT_ARRAY &&
+				       items < size - sizeof(*head) ?
+			       sizeof(*head) + items :
+			       size;
+	case RUBY_OWN:
+		return OWN_KIND(head->flags) == OWN_TREE && !head->class ?
+			       sizeof(head->flags) :
+			       size;
+	default:
+		return size;
+	}
+}
+
 static void count(struct ruby_look *look, taddr_t address, const uint8_t *bytes,
 		  uint64_t size)
 {
@@ -128,7 +161,7 @@ static void count(struct ruby_look *look, taddr_t address, const uint8_t *bytes,
 	object_tell(observer, &(struct object_found){
 				      .address = address,
 				      .bytes = bytes,
-				      .seen = size,
+				      .seen = seen_of(&head, size),
 				      .type = type,
 			      });
 }

@@ -554,6 +554,61 @@ objects("rb", "ruby", "libruby", "--pool", "ruby")
 objects("php", "php", "/php", "--pool", "php")
 
 
+# What leaves the address of memory that is given back: a tree that was compiled, of
+# its root; what a write has had of a text, and an array that has got short.
+LEFT_RB = {
+    "a script that was compiled": 'eval("[" + "i," * (i % 50) + "]")',
+    "a text that was written": """text = "y" * 100
+  $null.write(text)
+  text.clear""",
+    "an array that has got short": """$kept << (short = Array.new(5000).push(1))
+  short.compact!""",
+}
+
+OTHERS_RB = """$stdout.sync = true
+GC.disable
+$kept = []
+$null = File.open("/dev/null", "w")
+puts "ready"; gets
+100.times do |i|
+  %s
+  20.times { $kept << "x" * 100 }
+end
+puts "done"; gets
+"""
+
+
+def left(what):
+    @h.test("what was given back is no part of %s, rb" % what)
+    def run(case):
+        need("rb")
+        if not is_known("rb"):
+            raise h.Skip("the memory of another release is known")
+        path = case.write("left.rb", OTHERS_RB % LEFT_RB[what])
+        file = case.path("objects.json")
+        target = case.start(["ruby", path])
+        h.wait_until(lambda: "ready" in target.out, "the script")
+        tracer = hr.attach(case, target, options=[
+            "--script", "--objects", file, "--pool", "ruby"])
+        hr.settle(target, tracer)
+        target.say("\n")
+        h.wait_until(lambda: "done" in target.out, "the texts")
+        tracer.popen.send_signal(signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+        found = {}
+        for line in h.read(file).splitlines():
+            block = json.loads(line)
+            if block["size"] == 101:
+                type_ = block.get("part_of")
+                found[type_] = found.get(type_, 0) + 1
+        h.check(list(found) == ["String"] and found["String"] >= 2000,
+                "whose texts they are: %r" % found)
+
+
+for kind in LEFT_RB:
+    left(kind)
+
+
 @h.test("a process that runs isn't kept waiting for much memory")
 def much(case):
     h.need(PYTHON)
