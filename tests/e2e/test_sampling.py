@@ -108,6 +108,21 @@ def live(case):
             h.check_equal(found[fault], 0, fault)
 
 
+@h.test("where nothing was kept there are no rows of no calls")
+def nothing_kept(case):
+    result = case.calltrap("heap", "--engine=trap", "--sample", "1000g",
+                           "--top=0", seeded(), "1", "1000", log=False)
+    h.check_equal(result.status, 7, "status of the program")
+    report = result.err.split("---- ")
+    h.check(any(part.startswith("IN SHORT\n") for part in report),
+            "report: " + result.err)
+    for part in report:
+        if part.startswith("CALLS\n"):
+            rows = [line.split() for line in part.splitlines()[2:]]
+            h.check([] == [row for row in rows if row[:2] == ["0", "0"]],
+                    "rows: " + part)
+
+
 def kinds(case, path, *options):
     program = h.build("heap_kinds", "heap_kinds.cc", "-g", "-O1",
                       "-fno-builtin", "-pthread", cc="g++")

@@ -70,19 +70,31 @@ static int add_use(const struct heap_text *text, const struct heap_use *use)
 	return heap_text_end_line(text);
 }
 
+/* Of samples, nothing may have been kept of what has called. */
+static size_t find_uses(const struct heap *heap, const struct heap_use **ret)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < heap_use_count(heap); i++) {
+		const struct heap_use *use = heap_use_at(heap, i);
+
+		if (use->calls || use->failed)
+			ret[count++] = use;
+	}
+	return count;
+}
+
 int heap_text_calls(const struct heap_text *text)
 {
 	const struct heap *heap = text->process->heap;
-	size_t count = heap_use_count(heap), i;
 	const struct heap_use **uses CLEANUP(xfree_cleanup) =
-		xcalloc(count + 1, sizeof(*uses));
+		xcalloc(heap_use_count(heap) + 1, sizeof(*uses));
+	size_t count = find_uses(heap, uses), i;
 	unsigned top = text->config->options->top;
 	int err = 0;
 
 	if (!count)
 		return 0;
-	for (i = 0; i < count; i++)
-		uses[i] = heap_use_at(heap, i);
 	qsort(uses, count, sizeof(*uses), by_calls);
 	err = add_title(text, "---- CALLS");
 	if (!err)
