@@ -106,6 +106,7 @@ static int open_report(struct heap_verb *verb)
 		.suppressions = verb->suppressions,
 		.wrappers = verb->wrappers,
 		.per = verb->per,
+		.scripts = verb->session->options->script,
 		.policy = &verb->session->report_policy,
 	};
 	if (verb->components)

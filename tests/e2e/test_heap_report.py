@@ -1049,8 +1049,8 @@ def in_short(report):
 
 @h.test("in short: what leaks and where, how sure, what wasn't seen, what next")
 def _(case):
-    program = h.build("exits", case.write("exits.c", EXITS),
-                      directory=case.dir)
+    source = case.write("exits.c", EXITS)
+    program = h.build("exits", source, "-g", directory=case.dir)
     report = hr.heap(case, program).report
     said, places = in_short(report)
     row = report.rows[0]
@@ -1073,6 +1073,12 @@ def _(case):
                   ("nothing is missing",
                    "the same with --source shows the lines of code"),
                   "not seen, next")
+    without = h.build("exits_without", source, directory=case.dir)
+    said, _ = in_short(hr.heap(case, without).report)
+    h.check_equal(said["next"],
+                  "the same with --html FILE makes a page with what was held "
+                  "when; of exits_without there is no debug information, so no "
+                  "lines of code", "next, without debug information")
     said, places = in_short(hr.heap(case, program, "frees").report)
     h.check_equal((said["leak"], places, said["next"]),
                   ("none is seen", [], "watch longer: the same with --for 10m"),

@@ -643,6 +643,30 @@ print("done", flush=True); sys.stdin.readline()
                       for one in site.get("types", [])], "the string's type")
 
 
+GROWS = """import os, time
+kept = []
+for i in range(100):
+    kept.append(bytearray(5000))
+    time.sleep(0.01)
+os._exit(0)
+"""
+
+
+@h.test("heap leads from what an interpreter has called for to the script's lines")
+def leads(case):
+    need("py")
+    path = case.write("grows.py", GROWS)
+    for options, wanted in (
+            ([], "the same with --script shows the lines of the script"),
+            (["--script"],
+             "the same with --script --source shows the lines of code")):
+        done = case.calltrap("heap", *options, PYTHON, path,
+                             log=False)
+        done.check_status(0)
+        h.check("\nnext: " + wanted + "\n" in done.err,
+                "no %r in %s" % (wanted, done.err))
+
+
 @h.test("heap without --script has no lines of scripts")
 def heap_unasked(case):
     h.need("perl")

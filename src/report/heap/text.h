@@ -27,6 +27,11 @@ int heap_text_estimates(const struct heap_text *text,
 int heap_text_short(const struct heap_text *text,
 		    const struct heap_rows *rows) MUST_CHECK;
 
+/* … of that its last line: where it leads from the worst row (NULL: none), or from
+   what grows and is in no row. */
+int heap_text_next(const struct heap_text *text, const struct heap_row *row,
+		   bool is_elsewhere) MUST_CHECK;
+
 /* Each family's totals, and what is wrong. */
 int heap_text_summary(const struct heap_text *text,
 		      const struct heap_rows *rows) MUST_CHECK;

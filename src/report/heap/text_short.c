@@ -366,70 +366,6 @@ static int add_unseen(const struct answer *answer)
 	return heap_text_end_line(text);
 }
 
-/* ---- what to type next ---- */
-
-static void add_same(const struct heap_text *text, const char *option)
-{
-	strbuf_printf(heap_text_out(text), "the same with %s", option);
-}
-
-/* What has to be watched for it: the process, while there is one. */
-static void add_watch(const struct heap_text *text, const char *option)
-{
-	if (text->process->state == WATCHED_EXITED)
-		add_same(text, option);
-	else
-		strbuf_printf(heap_text_out(text), "calltrap heap %s -p %d",
-			      option, (int)text->process->pid);
-}
-
-/* What a recording has, too. */
-static void add_look(const struct heap_text *text, const char *option)
-{
-	if (text->config->wall_offset)
-		add_same(text, option);
-	else
-		add_watch(text, option);
-}
-
-/* Blocks from before are looked for in what is there, without their stacks. */
-static void add_look_at_all(const struct heap_text *text)
-{
-	const struct watched *process = text->process;
-
-	if (process->state == WATCHED_LEFT && !process->complete &&
-	    !text->config->wall_offset)
-		strbuf_printf(heap_text_out(text),
-			      "; which blocks of before nothing leads to says "
-			      "calltrap memory --leaks -p %d",
-			      (int)process->pid);
-}
-
-static int add_next(const struct answer *answer)
-{
-	const struct heap_text *text = answer->text;
-	const struct heap_row *row = first_place(answer);
-	struct strbuf *out = heap_text_out(text);
-
-	strbuf_puts(out, "next: ");
-	if (answer->is_elsewhere) {
-		add_watch(text, "--growth faults");
-		strbuf_puts(out, " shows where from");
-	} else if (!row || row->verdict.enough) {
-		strbuf_puts(out, "watch longer: ");
-		add_watch(text, "--for 10m");
-		if (!row)
-			add_look_at_all(text);
-	} else if (text->config->options->source) {
-		add_look(text, "--html FILE");
-		strbuf_puts(out, " makes a page with what was held when");
-	} else {
-		add_look(text, "--source");
-		strbuf_puts(out, " shows the lines of code");
-	}
-	return heap_text_end_line(text);
-}
-
 int heap_text_short(const struct heap_text *text, const struct heap_rows *rows)
 {
 	const struct answer answer = answer_of(text, rows);
@@ -447,5 +383,7 @@ int heap_text_short(const struct heap_text *text, const struct heap_rows *rows)
 		err = add_sure(&answer);
 	if (!err)
 		err = add_unseen(&answer);
-	return err ? err : add_next(&answer);
+	return err ? err :
+		     heap_text_next(text, first_place(&answer),
+				    answer.is_elsewhere);
 }

@@ -79,6 +79,7 @@ struct heap_report_config {
 	struct wrappers *wrappers;    /* of the process reported on last, which
 				      heap_names_wrappers() finds; or NULL */
 	const struct per_calls *per;  /* --per; or NULL */
+	bool scripts;                 /* stacks are those of scripts */
 	struct output_policy *policy; /* see struct output; or NULL */
 	/* What to add to the times of acts for those of the clock when they
 	   happened; 0: that is now. */
