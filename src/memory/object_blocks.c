@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "memory/object_blocks.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,28 @@ static const size_t values_at[] = { 0, 8 };
 
 /* So far in their block the values begin, at most. */
 #define VALUES_IN 64
+
+/* PyDictKeysObject, of a dictionary that was dropped: Python keeps those of the
+   least size for new ones. Behind these words, and as many indices as there are
+   places, are the entries; since 3.11 those with a text as key have no hash. */
+#define LEAST_PLACES  8
+#define LEAST_ENTRIES 5
+#define LEAST_SHAPE   0x010303 /* log2 of the places, of their bytes; texts */
+
+struct keys_310 {
+	uint64_t references, places;
+	taddr_t lookup;
+	uint64_t usable, entries;
+	uint8_t indices[LEAST_PLACES];
+	uint64_t entry[LEAST_ENTRIES][3];
+};
+
+struct keys_311 {
+	uint64_t references, shape;
+	uint64_t usable, entries;
+	uint8_t indices[LEAST_PLACES];
+	uint64_t entry[LEAST_ENTRIES][2];
+};
 
 /* RArray, RHash, RObject and RStruct, and a table of many entries, of Ruby 3.1
    (rarray.h, internal/hash.h, robject.h, internal/struct.h, st.h). */
@@ -373,6 +396,47 @@ static void mark_apart(const struct blocks *blocks, const struct apart *apart)
 		leave_out(block, apart->filled);
 }
 
+static bool are_least(uint64_t usable, uint64_t entries)
+{
+	return usable <= LEAST_ENTRIES && entries <= LEAST_ENTRIES &&
+	       usable + entries <= LEAST_ENTRIES;
+}
+
+/* How much of a block of that size holds something, if such keys are in it. */
+static uint64_t filled_of_dropped(struct memory *memory,
+				  const struct block *block)
+{
+	const uint64_t usable = block_usable(block);
+	union {
+		struct keys_310 old;
+		struct keys_311 new;
+	} keys;
+
+	if (usable < sizeof(keys.new) ||
+	    usable >= sizeof(keys.old) + BLOCK_UNIT ||
+	    memory_read(memory, block->address, &keys, sizeof(keys.new)) ||
+	    keys.new.references)
+		return usable;
+	if ((keys.new.shape & 0xffffff) == LEAST_SHAPE &&
+	    are_least(keys.new.usable, keys.new.entries))
+		return offsetof(struct keys_311, entry);
+	if (usable >= sizeof(keys.old) && keys.old.places == LEAST_PLACES &&
+	    keys.old.lookup && are_least(keys.old.usable, keys.old.entries))
+		return offsetof(struct keys_310, entry);
+	return usable;
+}
+
+/* Their entries stay there, and lead to who came after what they had. */
+static void leave_out_dropped(const struct glibc *glibc, struct memory *memory)
+{
+	for (size_t i = 0; i < glibc->blocks.count; i++) {
+		struct block *block = &glibc->blocks.list[i];
+
+		if (block_is_used(block) && !block->object && !block->part)
+			leave_out(block, filled_of_dropped(memory, block));
+	}
+}
+
 static void mark(const struct glibc *glibc, const struct gathering *all)
 {
 	for (size_t i = 0; i < all->object_count; i++) {
@@ -423,6 +487,8 @@ bool object_blocks_add(struct memory *memory, const struct mappings *mappings,
 	add_parts(glibc, &all);
 	join(glibc, &all);
 	mark(glibc, &all);
+	if (python_is_there(mappings))
+		leave_out_dropped(glibc, memory);
 	object_heaps_fini(heaps);
 	blocks_fini(&all.pieces);
 	free(all.pools);

@@ -386,13 +386,17 @@ sys.stdin.read()
 """
 
 
-@h.test("objects of Python by type, as many as it has itself", users=True)
-def _(case):
+def need_python(case):
     version = case.run(["python3", "-c", "import sys, sysconfig; print("
                         "(3, 7) <= sys.version_info < (3, 14) and "
                         "not sysconfig.get_config_var('Py_GIL_DISABLED'))"])
     if version.out.strip() != "True":
         raise h.Skip("no Python whose objects are known")
+
+
+@h.test("objects of Python by type, as many as it has itself", users=True)
+def _(case):
+    need_python(case)
     target = case.start(["python3", "-c", PYTHON])
     h.wait_until(lambda: target.out.endswith("\n"), "its objects")
     lists = int(target.out.split()[1])
@@ -1170,15 +1174,39 @@ def check_objects(case, target, check, counts, check_tree=None):
 @h.test("who holds objects of Python: by types and keys, and of a file",
         users=True)
 def _(case):
-    version = case.run(["python3", "-c", "import sys, sysconfig; print("
-                        "(3, 7) <= sys.version_info < (3, 14) and "
-                        "not sysconfig.get_config_var('Py_GIL_DISABLED'))"])
-    if version.out.strip() != "True":
-        raise h.Skip("no Python whose objects are known")
+    need_python(case)
     for env in ({}, {"PYTHONMALLOC": "malloc"}):
         target = case.start(["python3", "-c", HELD_PYTHON], env=env)
         check_objects(case, target, check_python_ways,
                       {"Session": 1800, "Small": 401})
+
+
+DROPPED_PYTHON = """
+import sys
+class Large:
+    __slots__ = ["a%d" % i for i in range(100)]
+def leave():
+    for dropped in [{"large": Large(), "n": n} for n in range(40)]:
+        pass
+leave()
+KEPT = [Large() for n in range(40)]
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+
+
+@h.test("what Python keeps of dictionaries that were dropped holds nothing",
+        users=True)
+def _(case):
+    need_python(case)
+    for env in ({}, {"PYTHONMALLOC": "malloc"}):
+        target = case.start(["python3", "-c", DROPPED_PYTHON], env=env)
+        h.wait_until(lambda: "ready" in target.out, "the objects")
+        h.rest(target.pid)
+        found, _ = look(case, target, "--holders", "Large")
+        check_ways(found, 40, 35, ["items of list", "Large"])
+        target.say("\n")
+        h.check_equal(target.wait(), 0, "status of the target")
 
 
 HELD_RUBY = """
