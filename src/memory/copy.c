@@ -22,6 +22,7 @@
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/procmem.h"
 #include "sysdeps/linux/ptrace.h"
+#include "sysdeps/linux/rseq.h"
 #include "sysdeps/linux/smaps.h"
 #include "sysdeps/linux/stand_apart.h"
 #include "sysdeps/linux/vitals.h"
@@ -163,39 +164,10 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 	   1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) |   \
 	   1ull << (SIGFPE - 1)))
 
-/* Since Linux 5.13; C libraries may not know it yet. */
-#define GET_RSEQ_CONFIGURATION 0x420f
-
-struct rseq_configuration {
-	uint64_t area;
-	uint32_t size, signature, flags, pad;
-};
-
-#define RSEQ_SEQUENCE 8 /* the one that it is in, or 0 */
-
-/*
- * Whether a task stands in a restartable sequence (rseq(2)): if it ran
- * elsewhere in between, the kernel wouldn't know that it was interrupted.
- */
 static bool is_in_sequence(const struct frozen_task *task)
 {
-	struct rseq_configuration rseq = { .area = 0 };
-	struct procmem memory;
-	uint64_t sequence;
-	int err;
-
-	if (arch_syscall_maker.is_in_call(&task->regs))
-		return false;
-	if (ptrace((enum __ptrace_request)GET_RSEQ_CONFIGURATION, task->tid,
-		   sizeof(rseq), &rseq) < 0)
-		return true; /* it may */
-	if (!rseq.area)
-		return false;
-	procmem_init(&memory, task->tid);
-	err = memory_read(&memory.memory, rseq.area + RSEQ_SEQUENCE, &sequence,
-			  sizeof(sequence));
-	procmem_fini(&memory);
-	return err || sequence;
+	return !arch_syscall_maker.is_in_call(&task->regs) &&
+	       rseq_is_entered(task->tid);
 }
 
 /* One that stands at nothing else than our own request, and can go on. */
