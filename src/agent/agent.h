@@ -12,10 +12,11 @@
 /*
  * The agent in one space: getting in, the slots that lead to it, leaving.
  *
- * It gets in through a task that stands at a trap of ours on a function's first
- * instruction, so in user mode, where no system call is interrupted. The task
+ * It gets in through a task that an interrupt has found in user mode, or that stands
+ * at a trap of ours on a function's first instruction. The task
  * reserves the memory, then runs the agent's own boot code, which maps the rest
- * and leads back to the trap; a second time, to close the descriptor. On each of
+ * and leads back to where it was; from a trap a second time, to close the descriptor,
+ * which else is done at once. On each of
  * these ways it saves and restores its registers itself, and so comes back to
  * its program whether we live or not.
  */
@@ -51,6 +52,7 @@ struct agent {
 	const char *reason; /* why it isn't INSIDE, a few words; or NULL */
 	pid_t tid; /* of the task that is on its way (0: it has ended) … */
 	taddr_t place, sp; /* … and where it left, and will come back */
+	bool at_once;      /* it goes by agent_send() */
 	unsigned tries;
 	uint64_t hits;       /* so often it could have been begun … */
 	uint64_t least_hits; /* … which isn't before that */
@@ -109,6 +111,25 @@ bool agent_refuse(struct agent *agent, const char *reason);
  * work for the agent: it will hit the trap again, and this is no call.
  */
 bool agent_take(struct agent *agent, struct task *task);
+
+/*
+ * Without a trap: a task that runs was asked to stop, and stands there. Returns
+ * whether it was sent to work for the agent: from now on it has to stop at system
+ * calls, until agent_pass_call() has been told of the last one. Not every task that
+ * is asked will do; it may be tried with the next.
+ */
+bool agent_send(struct agent *agent, struct task *task);
+
+/*
+ * It stands at a system call, of its own or the agent's. Returns whether it was sent
+ * by agent_send(); the way has come to its end if agent_is_on_the_way() denies it.
+ */
+bool agent_pass_call(struct agent *agent, struct task *task,
+		     const struct syscall_stop *stop);
+
+/* Why it won't get in by any task of the process: asked of one of them; or NULL. */
+const char *agent_why_no_entry(const struct agent *agent,
+			       const struct task *task);
 
 /*
  * The same, INSIDE, for memory that patches_apply() wants; done once the task

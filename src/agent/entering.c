@@ -143,7 +143,9 @@ bool agent_set_boot(struct agent *agent, struct task *task, uint64_t what)
 static bool start_boot(struct agent *agent, struct task *task, uint64_t what)
 {
 	agent->state = AGENT_MAPPING;
-	return agent_set_boot(agent, task, what) ||
+	return agent_set_boot(agent, task,
+			      agent->at_once ? what | AGENT_BOOT_AT_ONCE :
+					       what) ||
 	       agent_refuse(agent, "its code can't be written");
 }
 
@@ -183,6 +185,14 @@ static void find_tid(struct agent *agent, const struct task *task)
 		place_of((uint32_t)task->tid, words, ARRAY_SIZE(words));
 }
 
+bool agent_set_out(struct agent *agent, struct task *task)
+{
+	find_tid(agent, task);
+	agent_remember_way(agent, task);
+	return find_old(agent) ? start_boot(agent, task, AGENT_BOOT_SHARE) :
+				 reserve(agent, task);
+}
+
 static bool begin(struct agent *agent, struct task *task)
 {
 	const char *reason;
@@ -195,10 +205,8 @@ static bool begin(struct agent *agent, struct task *task)
 		return agent_refuse(agent, reason);
 	if (!agent_has_safe_stack(agent, task))
 		return false;
-	find_tid(agent, task);
-	agent_remember_way(agent, task);
-	return find_old(agent) ? start_boot(agent, task, AGENT_BOOT_SHARE) :
-				 reserve(agent, task);
+	agent->at_once = false;
+	return agent_set_out(agent, task);
 }
 
 /* That it is what boot has made, and no device or pipe of the program's. */
@@ -246,12 +254,14 @@ static bool has_room(void *context, uint64_t bytes)
 	return charge_has_room_for(agent->space->memory.pid, 0, bytes);
 }
 
-static bool open_shared(struct agent *agent, int64_t number)
+bool agent_open_shared(struct agent *agent, int64_t number)
 {
 	int fd = open_memfd(agent->tid, number);
 
-	if (fd < 0 || shared_open(&agent->shared, fd, agent->mode))
+	if (fd < 0 || shared_open(&agent->shared, fd, agent->mode)) {
+		agent->reason = "no memory can be shared with it";
 		return false;
+	}
 	agent->shared.has_room = has_room;
 	agent->shared.context = agent;
 	return true;
@@ -273,18 +283,23 @@ bool agent_give_up(struct agent *agent, const char *reason)
 	return false;
 }
 
+bool agent_start_image(struct agent *agent, struct task *task)
+{
+	if (agent_write(agent, agent->base, agent_image, agent_image_size))
+		return agent_refuse(agent, "its code can't be written");
+	return start_boot(agent, task, AGENT_BOOT_MAP);
+}
+
 static bool reserved(struct agent *agent, struct task *task)
 {
 	scratch_end_guest(agent->space);
 	if (!room_is_taken(task->tid, agent->base, agent_addresses()))
 		return !agent_give_up(agent, "it can't have more memory") &&
 		       begin(agent, task);
-	if (agent_write(agent, agent->base, agent_image, agent_image_size))
-		return agent_refuse(agent, "its code can't be written");
-	return start_boot(agent, task, AGENT_BOOT_MAP);
+	return agent_start_image(agent, task);
 }
 
-static bool inside(struct agent *agent)
+bool agent_is_inside(struct agent *agent)
 {
 	const struct agent_header *header = (const void *)agent_image;
 
@@ -318,7 +333,7 @@ static bool is_left(struct agent *agent, int64_t number)
 
 /* Those of earlier ones that were killed, or of threads that have ended, before
    they could close them. */
-static bool any_is_left(struct agent *agent)
+bool agent_left_any(struct agent *agent, int64_t except)
 {
 	int *list CLEANUP(xfree_cleanup) = NULL;
 	size_t count = 0, i;
@@ -327,7 +342,7 @@ static bool any_is_left(struct agent *agent)
 	    procfs_descriptors(agent->tid, &list, &count))
 		return false;
 	for (i = 0; i < count; i++)
-		if (is_left(agent, list[i]))
+		if (list[i] != except && is_left(agent, list[i]))
 			return true;
 	return false;
 }
@@ -341,16 +356,16 @@ static bool send_to_close(struct agent *agent, struct task *task)
 
 static bool closed(struct agent *agent, struct task *task)
 {
-	if (++agent->closings < CLOSINGS && any_is_left(agent))
+	if (++agent->closings < CLOSINGS && agent_left_any(agent, -1))
 		return send_to_close(agent, task);
-	return inside(agent);
+	return agent_is_inside(agent);
 }
 
 /* Who was to close it has ended on the way. */
 static bool close_again(struct agent *agent, struct task *task)
 {
 	if (agent->closings >= CLOSINGS)
-		return inside(agent);
+		return agent_is_inside(agent);
 	if (procfs_is_filtered(task->tid) || !agent_has_safe_stack(agent, task))
 		return false;
 	agent->closings++;
@@ -368,10 +383,9 @@ static bool mapped(struct agent *agent, struct task *task)
 		return !agent_give_up(agent, HANDLERS) && begin(agent, task);
 	if (gate.boot_result < 0)
 		return agent_refuse(agent, "no memory can be shared with it");
-	if (!open_shared(agent, gate.boot_result))
-		agent->reason = "no memory can be shared with it";
+	(void)agent_open_shared(agent, gate.boot_result);
 	if (!is_left(agent, gate.boot_result))
-		return inside(agent); /* the program has closed it */
+		return agent_is_inside(agent); /* the program has closed it */
 	return send_to_close(agent, task);
 }
 
@@ -386,6 +400,9 @@ bool agent_is_back(const struct agent *agent, const struct task *task)
 
 bool agent_take(struct agent *agent, struct task *task)
 {
+	/* Who is on its way will be seen at a system call. */
+	if (agent->at_once && agent_is_on_the_way(agent) && agent->tid)
+		return false;
 	switch (agent->state) {
 	case AGENT_OUTSIDE:
 		return begin(agent, task);

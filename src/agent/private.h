@@ -20,9 +20,6 @@ bool agent_is_due(struct agent *agent);
 bool agent_is_on_safe_stack(const struct agent *agent, const struct task *task);
 bool agent_has_safe_stack(struct agent *agent, const struct task *task);
 
-/* Why it doesn't get in; NULL: it may. */
-const char *agent_why_no_entry(const struct agent *agent,
-			       const struct task *task);
 /* All that a program maps after mlockall(MCL_FUTURE) becomes resident. */
 const char *agent_why_not_by_status(const struct agent *agent,
 				    const struct task *task);
@@ -34,6 +31,21 @@ const char *agent_why_not_by_status(const struct agent *agent,
 
 /* The task that goes will come back here. */
 void agent_remember_way(struct agent *agent, const struct task *task);
+
+/* The task is sent to get it in. Returns whether it has gone. */
+bool agent_set_out(struct agent *agent, struct task *task);
+
+/* The memory is reserved: code is written there, and the task sent to it. */
+bool agent_start_image(struct agent *agent, struct task *task);
+
+/* What is shared is opened by the task's descriptor; or .reason says why not. */
+bool agent_open_shared(struct agent *agent, int64_t number);
+
+/* All of it is there, if what is shared is open: else it is refused. Returns false. */
+bool agent_is_inside(struct agent *agent);
+
+/* Whether an earlier one has left a descriptor open; except: not this one. */
+bool agent_left_any(struct agent *agent, int64_t except);
 
 /* It is to do what, see enum agent_boot. */
 bool agent_set_boot(struct agent *agent, struct task *task, uint64_t what);

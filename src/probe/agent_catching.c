@@ -176,10 +176,11 @@ void agent_unpatch_point(struct agent_point *own)
 
 void agent_catch_all(struct agent_space *space, uint64_t now)
 {
+	const struct tracer *tracer = space->space->space->tracer;
 	struct agent_point *own;
 
-	if (space->agent.state != AGENT_INSIDE ||
-	    space->space->space->tracer->leaving || !agent_samples_begin(space))
+	if (space->agent.state != AGENT_INSIDE || tracer->gathering ||
+	    tracer->leaving || !agent_samples_begin(space))
 		return;
 	for (own = space->points; own; own = own->next)
 		if (agent_is_site(own))

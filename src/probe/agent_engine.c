@@ -24,7 +24,7 @@ struct agent_engine *agent_engine_of(struct engine *base)
 	return (struct agent_engine *)base;
 }
 
-static struct agent_engine *engine_of_source(struct event_source *source)
+struct agent_engine *agent_engine_of_source(struct event_source *source)
 {
 	return (struct agent_engine *)((char *)source -
 				       offsetof(struct agent_engine, source));
@@ -163,7 +163,7 @@ static void look_after(struct agent_space *space, uint64_t now)
 
 static void drain(struct event_source *source, uint64_t now)
 {
-	struct agent_engine *engine = engine_of_source(source);
+	struct agent_engine *engine = agent_engine_of_source(source);
 	uint64_t pause = engine->mode & AGENT_WITH_RINGS ? READ_EVERY :
 							   BEAT_EVERY;
 	struct agent_space *space;
@@ -378,7 +378,7 @@ static bool is_last(const struct task *task)
 /* Another one may get its place, and its number in our books. */
 static void task_end(struct event_source *source, struct task *task)
 {
-	struct agent_engine *engine = engine_of_source(source);
+	struct agent_engine *engine = agent_engine_of_source(source);
 	struct agent_space *space;
 
 	if (!task->tracee || !engine->spaces)
@@ -398,7 +398,7 @@ static void task_end(struct event_source *source, struct task *task)
 /* Those that share its memory until they run a program of theirs go on. */
 static void on_exec(struct event_source *source, struct task *task)
 {
-	struct agent_engine *engine = engine_of_source(source);
+	struct agent_engine *engine = agent_engine_of_source(source);
 	struct agent_space *space;
 
 	if (!task->tracee || !engine->spaces)
@@ -416,7 +416,7 @@ static void on_exec(struct event_source *source, struct task *task)
 static bool on_signal(struct event_source *source, struct task *task,
 		      int signal)
 {
-	struct agent_engine *engine = engine_of_source(source);
+	struct agent_engine *engine = agent_engine_of_source(source);
 	struct agent_space *space;
 
 	if ((signal != SIGSEGV && signal != SIGBUS) || !task->tracee)
@@ -439,6 +439,9 @@ static const struct event_source_ops source_ops = {
 	.task_end = task_end,
 	.exec = on_exec,
 	.drain = drain,
+	.keeps_traps_out = agent_keeps_traps_out,
+	.stands = agent_task_stands,
+	.system_call = agent_task_calls,
 };
 
 static uint64_t mode_of(const struct agent_engine_config *config)

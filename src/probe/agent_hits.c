@@ -23,7 +23,7 @@ static bool may_take(const struct agent_point *own, const struct task *task)
 /* Of the libraries that a program begins with, all in all. */
 #define TLS_MOST (64 << 10)
 
-static void find_errno(struct agent *agent, const struct moment *moment)
+void agent_find_errno(struct agent *agent, const struct moment *moment)
 {
 	taddr_t place;
 
@@ -45,11 +45,22 @@ static void note_refusal(struct agent_space *space)
 		space->engine->report.reason = space->agent.reason;
 }
 
+void agent_note_way(struct agent_space *space)
+{
+	struct agent_engine *engine = space->engine;
+
+	note_refusal(space);
+	if (space->agent.state != AGENT_INSIDE)
+		return;
+	ticks_gauge(&engine->ticks);
+	engine->report.reason = NULL;
+	engine->source.due = clock_now(); /* the rest, at leisure */
+}
+
 /* Returns whether the task has gone to do something for us. */
 static bool take(struct agent_point *own, struct task *task)
 {
 	struct agent_space *space = own->space;
-	struct agent_engine *engine = space->engine;
 
 	if (space->agent.state == AGENT_INSIDE && is_alone(&own->owner, task) &&
 	    agent_fetch_page(&space->agent, task))
@@ -61,12 +72,7 @@ static bool take(struct agent_point *own, struct task *task)
 	space->pid = task->tracee->pid;
 	if (agent_take(&space->agent, task))
 		return true;
-	note_refusal(space);
-	if (space->agent.state == AGENT_INSIDE) {
-		ticks_gauge(&engine->ticks);
-		engine->report.reason = NULL;
-		engine->source.due = clock_now(); /* the rest, at leisure */
-	}
+	agent_note_way(space);
 	return false;
 }
 
@@ -141,7 +147,7 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 	struct point *point = own->point;
 	struct moment moment;
 
-	if (take(own, task))
+	if (task->tracee->space->tracer->gathering || take(own, task))
 		return;
 	if (point->walks) {
 		on_walk(own, task);
@@ -150,7 +156,7 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 	note_hit(own);
 	moment = moment_of_stop(task);
 	moment.chosen = agent_chosen_at(own->space, &moment);
-	find_errno(&own->space->agent, &moment);
+	agent_find_errno(&own->space->agent, &moment);
 	if (passes_untold(own, task))
 		return;
 	if (is_alone(owner, task) && agent_watch_sends_back(own, task, &moment))

@@ -66,11 +66,21 @@ struct watched_list {
 	bool more;      /* and that holds what is to be told by now */
 };
 
+/* How the agent gets in before there are traps, see agent_begin.c. */
+struct agent_beginning {
+	uint64_t since; /* 0: it hasn't been tried */
+	uint64_t asked; /* a task to stop, when */
+	size_t place;   /* of the next to be looked at */
+	bool runs;      /* one of them did */
+	bool over;
+};
+
 struct agent_space {
 	struct agent_engine *engine;
 	struct probe_space *space;
 	pid_t pid;
 	struct agent agent;
+	struct agent_beginning beginning;
 	struct agent_point *points;
 	uint64_t looked;       /* for slots, when */
 	uint64_t lost;         /* that it was told of as missed */
@@ -228,6 +238,23 @@ void agent_hold_waiting(struct agent_engine *engine);
 
 /* … those that there are no processors for besides us. */
 void agent_hold_crowd(struct agent_engine *engine);
+
+/* ---- agent_begin.c ---- */
+
+/* As in struct event_source_ops. */
+bool agent_keeps_traps_out(struct event_source *source, struct space *space,
+			   uint64_t now);
+bool agent_task_stands(struct event_source *source, struct task *task);
+bool agent_task_calls(struct event_source *source, struct task *task,
+		      const struct syscall_stop *stop);
+
+/* ---- agent_hits.c ---- */
+
+/* It has come further on its way in; it may be there. */
+void agent_note_way(struct agent_space *space);
+
+/* INSIDE: where threads have errno, if that isn't known. */
+void agent_find_errno(struct agent *agent, const struct moment *moment);
 
 /* ---- agent_choice.c ---- */
 
@@ -563,6 +590,7 @@ void agent_watch_forget_rows(struct agent_space *space);
 /* ---- agent_engine.c ---- */
 
 struct agent_engine *agent_engine_of(struct engine *base);
+struct agent_engine *agent_engine_of_source(struct event_source *source);
 
 /* NULL: none of its points is caught by the agent. */
 struct agent_space *agent_find_space(const struct agent_engine *engine,

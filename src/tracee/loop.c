@@ -129,7 +129,7 @@ static void settle(struct tracer *tracer, struct task *task)
 	standstill_note_listening(task);
 	if (task->listening)
 		(void)ptrace_listen(task->tid);
-	else if (syscall_is_watched(tracer, task))
+	else if (syscall_stops_at(tracer, task))
 		(void)ptrace_run_to_syscall(task->tid, task->deliver);
 	else
 		(void)ptrace_continue(task->tid, task->deliver);
@@ -196,9 +196,12 @@ static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 	tracer->client->ops->signal(tracer->client, task, signal);
 }
 
-static void handle_interrupt(struct task *task)
+static void handle_interrupt(struct tracer *tracer, struct task *task)
 {
-	if (task->asked)
+	if (task->asked && !task->errant && !tracer->leaving &&
+	    sources_stand(tracer, task))
+		task->errant = true;
+	else if (task->asked)
 		task->waited =
 			syscall_restart_wait(task, task->tracee->space->arch);
 	task->asked = 0;
@@ -237,7 +240,7 @@ static void handle_stop(struct tracer *tracer, struct task *task,
 		child_executed(tracer, task);
 		break;
 	case STOP_INTERRUPT:
-		handle_interrupt(task);
+		handle_interrupt(tracer, task);
 		break;
 	case STOP_SYSCALL:
 		handle_syscall(tracer, task);
@@ -342,18 +345,39 @@ void loop_settle_orphans(struct tracer *tracer)
  */
 #define SLICE (NS_PER_SECOND / 100)
 
+/* … or until it is looked whether any may be planted. */
+#define MOMENT (NS_PER_SECOND / 10000)
+
+/* One process's keep all others' out: they begin together. */
+static bool are_kept_out(struct tracer *tracer, uint64_t now)
+{
+	struct tracee *tracee, *next;
+	bool kept = false;
+
+	HASH_ITER(hh, tracer->tracees, tracee, next)
+		if (tracee->space->plants)
+			kept |= sources_keep_traps_out(tracer, tracee->space,
+						       now);
+	return kept;
+}
+
 static void plant_slice(struct tracer *tracer)
 {
 	uint64_t now = clock_now();
 	struct tracee *tracee, *next;
+	bool waits;
 
 	if (now < tracer->plants_next)
 		return;
 	tracer->plants = false;
+	waits = are_kept_out(tracer, now);
 	HASH_ITER(hh, tracer->tracees, tracee, next)
-		if (trap_plant_slice(tracee->space, now + SLICE))
+		if (!waits && tracee->space->plants &&
+		    trap_plant_slice(tracee->space, now + SLICE))
 			tracer->plants = true;
-	tracer->plants_next = clock_now() + SLICE;
+	tracer->gathering = waits;
+	tracer->plants_next = clock_now() + (waits ? MOMENT : SLICE);
+	tracer->plants |= waits;
 }
 
 /* The next status, if there is one by the time of the next slice. */

@@ -63,6 +63,40 @@ void sources_leaving(const struct tracer *tracer)
 			source->ops->leaving(source);
 }
 
+bool sources_keep_traps_out(const struct tracer *tracer, struct space *space,
+			    uint64_t now)
+{
+	struct event_source *source;
+
+	for_each_source(tracer, source)
+		if (source->ops->keeps_traps_out &&
+		    source->ops->keeps_traps_out(source, space, now))
+			return true;
+	return false;
+}
+
+bool sources_stand(const struct tracer *tracer, struct task *task)
+{
+	struct event_source *source;
+
+	for_each_source(tracer, source)
+		if (source->ops->stands && source->ops->stands(source, task))
+			return true;
+	return false;
+}
+
+bool sources_system_call(const struct tracer *tracer, struct task *task,
+			 const struct syscall_stop *stop)
+{
+	struct event_source *source;
+
+	for_each_source(tracer, source)
+		if (source->ops->system_call &&
+		    source->ops->system_call(source, task, stop))
+			return true;
+	return false;
+}
+
 static void drain(struct tracer *tracer, bool only_due)
 {
 	struct event_source *source;

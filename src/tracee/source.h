@@ -7,6 +7,8 @@
 #include "base/types.h"
 
 struct event_source;
+struct space;
+struct syscall_stop;
 struct task;
 struct tracer;
 
@@ -28,6 +30,21 @@ struct event_source_ops {
 	 * something else. now: monotonic, nanoseconds.
 	 */
 	void (*drain)(struct event_source *source, uint64_t now);
+	/*
+	 * A space that runs is about to get its traps: whether that is to wait. It
+	 * is asked again a moment later.
+	 */
+	bool (*keeps_traps_out)(struct event_source *source,
+				struct space *space, uint64_t now);
+	/*
+	 * A task stands where it was asked to stop: whether it has been sent
+	 * elsewhere, from where it will stop at system calls; it stands at one:
+	 * whether it is to stop at more. What calls they are is nobody else's
+	 * business. (While all system calls are watched nobody may be sent.)
+	 */
+	bool (*stands)(struct event_source *source, struct task *task);
+	bool (*system_call)(struct event_source *source, struct task *task,
+			    const struct syscall_stop *stop);
 	/* All tasks are about to be let go: no more signals. */
 	void (*leaving)(struct event_source *source);
 };
@@ -52,6 +69,13 @@ void sources_task_end(const struct tracer *tracer, struct task *task);
 void sources_exec(const struct tracer *tracer, struct task *task);
 bool sources_signal(const struct tracer *tracer, struct task *task, int signal);
 void sources_leaving(const struct tracer *tracer);
+
+/* Whether any of them does. */
+bool sources_keep_traps_out(const struct tracer *tracer, struct space *space,
+			    uint64_t now);
+bool sources_stand(const struct tracer *tracer, struct task *task);
+bool sources_system_call(const struct tracer *tracer, struct task *task,
+			 const struct syscall_stop *stop);
 
 /* The one place where they are drained; nothing happens within itself. */
 void sources_drain(struct tracer *tracer);

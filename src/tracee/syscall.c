@@ -34,6 +34,12 @@ bool syscall_is_watched(const struct tracer *tracer, const struct task *task)
 	       task->tracee && !task->tracee->muted;
 }
 
+bool syscall_stops_at(const struct tracer *tracer, const struct task *task)
+{
+	return (task->errant && !tracer->leaving) ||
+	       syscall_is_watched(tracer, task);
+}
+
 /*
  * The kernel goes on with some waits by restart_syscall(), which the program
  * has never made, and which a filter may forbid: that kills it, or ends the
@@ -87,12 +93,32 @@ static void give_up(struct tracer *tracer, int err)
 	     strerror(-err));
 }
 
+/* Nobody watches them all. */
+static void handle_errant(struct tracer *tracer, struct task *task)
+{
+	struct syscall_stop stop;
+
+	if (ptrace_get_syscall(task->tid, &stop)) {
+		task->errant = false;
+		return;
+	}
+	task->entering = stop.entered;
+	task->errant = sources_system_call(tracer, task, &stop);
+	if (!stop.entered)
+		(void)will_be_made_again(task, &stop);
+}
+
 bool syscall_handle(struct tracer *tracer, struct task *task)
 {
 	const struct tracer_client_ops *ops = tracer->client->ops;
 	struct syscall_stop stop;
-	int err = ptrace_get_syscall(task->tid, &stop);
+	int err;
 
+	if (task->errant) {
+		handle_errant(tracer, task);
+		return true;
+	}
+	err = ptrace_get_syscall(task->tid, &stop);
 	if (err) {
 		give_up(tracer, err);
 		return err != -ENODATA;

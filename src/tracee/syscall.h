@@ -16,6 +16,9 @@ bool syscall_is_cut_short(const struct syscall_stop *stop);
 /* Whether the task is to stop at system calls, when it goes on. */
 bool syscall_is_watched(const struct tracer *tracer, const struct task *task);
 
+/* … for us, or for a source that has sent it. */
+bool syscall_stops_at(const struct tracer *tracer, const struct task *task);
+
 /*
  * Tells the client of a system call that was entered or returns. Returns
  * false when the task doesn't stand at one (any more).

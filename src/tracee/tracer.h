@@ -63,6 +63,8 @@ struct task {
 	uint8_t asked;         /* how many more stops may be what it was
 				  asked for: see task_ask_to_stop() */
 	bool entering;         /* stopped at a system call's entry */
+	bool errant;           /* sent by a source, which looks at its system
+				  calls */
 	bool leaving;          /* was asked to stop, in order to be let go */
 	bool begets_ours;      /* no child that we don't trace can still come of
 				  it: see unborn_await() */
@@ -190,6 +192,7 @@ struct tracer {
 	size_t orphans;       /* held: their parents' events are to come */
 	bool plants;          /* some space is still planting traps */
 	uint64_t plants_next; /* monotonic: not before */
+	bool gathering;       /* … or to begin: no call counts yet */
 	bool leaving;         /* every task is let go at its next stop */
 	bool keeps_tracees;   /* … and those that are gone are still there */
 	struct {              /* what the rest of the program asks about */

@@ -289,6 +289,7 @@ void trap_plant_in_slices(struct space *space)
 	space->defers_traps = false;
 	space->plants = true;
 	space->tracer->plants = true;
+	space->tracer->gathering = true;
 	tell_many(space);
 }
 

@@ -37,7 +37,7 @@ def start(case, *arguments, program=None):
 def attach_busy(case, target, *options):
     tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs",
                                  *options, "-p", str(target.pid))
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     return tracer
 
 
@@ -172,7 +172,7 @@ def little_for_us(case):
             ["sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec "$@"', group.path,
              h.CALLTRAP, "--engine=agent", "-c", "-L", "-x", "labs", "-o",
              case.path("counts"), "-p", str(target.pid)])
-        h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+        h.wait_until(lambda: h.are_planted(target.pid), "the traps")
         tracer.pid = h.worker_of(tracer.popen)
         h.settle(target, tracer)
         finish_only(target)
@@ -187,7 +187,7 @@ def auto(case):
     target = start(case, "2", "5000")
     tracer = case.start_calltrap("--engine=auto", "-c", "-L", "-x", "labs",
                                  "-p", str(target.pid), log=False)
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     h.settle(target, tracer)
     finish_only(target)
     tracer.wait()
@@ -489,7 +489,7 @@ def told(case):
     tracer = case.start_calltrap("--engine=agent", "-c", "-L", "-x",
                                  "labs+_setjmp@libc.so.6", "-p",
                                  str(target.pid), log=False)
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     finish_only(target)
     tracer.wait()
     h.check_match(r"^calltrap: cost: .*; each call that was caught in the "
@@ -505,7 +505,7 @@ def attach_to_calls(case, target, *options):
     """Calls of one module: those that it makes by pointer are none of them."""
     tracer = case.start_calltrap("--engine=agent", "-e", "labs", *options,
                                  "-p", str(target.pid))
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     h.settle(target, tracer)
     return tracer
 
@@ -559,7 +559,7 @@ def attach_without_stubs(case, target, names=tuple(WITHOUT_STUBS)):
     tracer = case.start_calltrap(
         "--engine=agent", "-c", "-e", "+".join(name + "@MAIN" for name in names),
         "-p", str(target.pid))
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     return tracer
 
 
@@ -612,7 +612,7 @@ def address_of_all(case):
     target = start(case, "20000", program=keeper("-fno-plt"))
     tracer = case.start_calltrap("--engine=agent", "-c", "-L", "-x",
                                  "labs@libc.so.6", "-p", str(target.pid))
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     h.settle(target, tracer)
     log = finish(target, tracer)
     check_lossless(tracer)
@@ -665,7 +665,7 @@ def vdso(case):
     target = start(case, "20000", program=h.build("vdso", "vdso.c"))
     tracer = case.start_calltrap("--engine=agent", "-e", "gettimeofday", "-c",
                                  "-p", str(target.pid))
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     h.settle(target, tracer)
     log = finish(target, tracer)
     check_lossless(tracer)
@@ -1251,7 +1251,7 @@ def killed_on_the_way_in(case):
              "inject=ptrace:signal=KILL:when=%d" % number, h.CALLTRAP,
              "--engine=agent", "-L", "-x", "labs", "-c", "-o",
              case.path("log"), "-p", str(target.pid)])
-        h.wait_until(lambda: h.code_differences(target.pid) or
+        h.wait_until(lambda: h.are_planted(target.pid) or
                      tracer.popen.poll() is not None, "the traps")
         target.say("go\n")
         h.wait_until(lambda: "done" in target.out or
@@ -1759,7 +1759,7 @@ def heap_is_left(case):
         h.wait_until(lambda: "ready" in target.out, "the target")
         tracer = case.start([h.CALLTRAP, "heap", "--engine=agent",
                              "-p", str(target.pid)])
-        h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+        h.wait_until(lambda: h.are_planted(target.pid), "the traps")
         target.say("go\n")
         wait_for_slots(target, program)
         time.sleep(random.uniform(0, 0.1))

@@ -114,7 +114,7 @@ def count_exactly(case, kind, *more):
     """From before the first call to the end of the program."""
     target = Target(case, kind, 2)
     before, tracer = attach(case, target, "-c", more=more)
-    h.wait_until(lambda: h.code_differences(target.process.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.process.pid), "the traps")
     h.settle(target.process, tracer)
     target.process.say("go\n")
     wait_for_jumps(target, before)
@@ -262,7 +262,7 @@ def heap_counts(case, engine):
     before = target.code(target.process.pid)
     tracer = case.start([h.CALLTRAP, "heap", "--engine=" + engine, "-o", report,
                          "-p", str(target.process.pid)])
-    h.wait_until(lambda: h.code_differences(target.process.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.process.pid), "the traps")
     h.settle(target.process, tracer)
     target.process.say("go\n")
     if engine == "agent":

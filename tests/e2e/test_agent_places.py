@@ -27,7 +27,7 @@ def start(case, program, *arguments):
 def attach(case, target, *options, engine="agent"):
     tracer = case.start_calltrap("--engine=" + engine, "-D", "probe", *options,
                                  "-p", str(target.pid))
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     h.settle(target, tracer)
     return tracer
 

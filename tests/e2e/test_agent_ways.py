@@ -57,7 +57,7 @@ def attach(case, target, *options, settled=True, counts="-c",
     tracer = case.start_calltrap("--engine=" + engine, "-D", "probe",
                                  *[counts] * bool(counts), *options, "-p",
                                  str(target.pid))
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     if settled:
         h.settle(target, tracer)
     return tracer
@@ -191,7 +191,7 @@ def logged(case, engine, threads, rounds, options):
     tracer = case.start_calltrap(
         "--engine=" + engine, "-D", "probe", "--json", path, "-F",
         case.write("ways.conf", PROTOTYPES), *options, "-p", str(target.pid))
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     h.settle(target, tracer)
     target.say("go\n")
     finish(target)
@@ -309,7 +309,7 @@ def follow(case, engine, mode, number, *options):
     tracer = case.start_calltrap(
         "--engine=" + engine, "-D", "probe", "--json", path, "-F",
         case.write("tails.conf", TAILS), *options, "-p", str(target.pid))
-    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.wait_until(lambda: h.are_planted(target.pid), "the traps")
     h.settle(target, tracer)
     return path, target, tracer
 

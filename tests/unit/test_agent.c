@@ -183,6 +183,41 @@ START_TEST(what_the_program_has_opened_stays_open)
 }
 END_TEST
 
+static bool is_open(void)
+{
+	char path[64], link[64] = "";
+	bool found = false;
+	int fd;
+
+	for (fd = 0; fd < 64 && !found; fd++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (readlink(path, link, sizeof(link) - 1) > 0)
+			found = strstr(link, "calltrap-agent");
+	}
+	return found;
+}
+
+/* Nobody has to come a second time, be it to a new one or one that was left. */
+START_TEST(what_is_mapped_at_once_is_closed_at_once)
+{
+	const size_t size = AGENT_SHARED_OFFSET + shared_size();
+
+	map_agent();
+	ck_assert(is_open());
+	close((int)gate->boot_result);
+	gate->booted = 0;
+	boot(AGENT_BOOT_SHARE | AGENT_BOOT_AT_ONCE);
+	ck_assert_uint_eq(gate->booted, AGENT_BOOT_SHARE);
+	ck_assert_int_ge(gate->boot_result, 0);
+	ck_assert(!is_open());
+	gate->booted = 0;
+	boot(AGENT_BOOT_MAP | AGENT_BOOT_AT_ONCE);
+	ck_assert_uint_eq(gate->booted, AGENT_BOOT_MAP);
+	ck_assert(!is_open());
+	munmap(base, size);
+}
+END_TEST
+
 /* A trap, for now. */
 __asm__(".text\ntrapped:\n\tint3\n\tmov %rdi, %rax\n\tret\n");
 long trapped(long x);
@@ -2920,6 +2955,7 @@ int main(void)
 	tcase_add_loop_test(tests, boot_goes_back_to_where_it_was_sent_from, 0,
 			    AGENT_BOOTS);
 	tcase_add_test(tests, what_the_program_has_opened_stays_open);
+	tcase_add_test(tests, what_is_mapped_at_once_is_closed_at_once);
 	tcase_add_test(tests, no_block_is_added_where_there_is_no_room);
 	tcase_add_test(tests, nothing_happens_behind_a_closed_gate);
 	tcase_add_test(tests, the_gate_is_closed_without_a_sign_of_life);

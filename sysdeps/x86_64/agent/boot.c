@@ -2,6 +2,7 @@
 #include <asm/mman.h>
 #include <asm/unistd_64.h>
 #include <linux/memfd.h>
+#include <stdbool.h>
 
 #include "sysdeps/x86_64/agent/agent.h"
 #include "sysdeps/x86_64/agent/net.h"
@@ -73,21 +74,28 @@ static bool is_called_off(uint64_t turn)
 
 /*
  * The gate comes first: what has become of the rest is told there. Without it
- * calltrap finds nothing, and gives up. Where it has gone meanwhile, nobody
- * will open the descriptor.
+ * calltrap finds nothing, and gives up.
  */
-static void map(uint64_t what, uint64_t turn)
+static long map(uint64_t what)
 {
 	long fd;
 
 	if (what == AGENT_BOOT_MAP && map_gate())
-		return;
+		return -1;
 	agent_gate.traps = 1;
 	agent_net_spread();
 	fd = map_shared();
 	agent_gate.boot_result = fd;
 	__atomic_store_n(&agent_gate.booted, what, __ATOMIC_RELEASE);
-	if (fd >= 0 && is_called_off(turn))
+	return fd;
+}
+
+/* Where calltrap has gone meanwhile, nobody will open the descriptor. */
+static void map_all(uint64_t what, bool at_once, uint64_t turn)
+{
+	const long fd = map(what);
+
+	if (at_once || (fd >= 0 && is_called_off(turn)))
 		system_call(__NR_close, fd, 0, 0, 0, 0, 0);
 }
 
@@ -119,12 +127,13 @@ static void close_own(void)
 
 void agent_boot_run(uint64_t turn)
 {
-	const uint64_t what = agent_header.boot_what;
+	const uint64_t told = agent_header.boot_what;
+	const uint64_t what = told & ~(uint64_t)AGENT_BOOT_AT_ONCE;
 
 	if (is_called_off(turn))
 		return;
 	if (what == AGENT_BOOT_MAP || what == AGENT_BOOT_SHARE) {
-		map(what, turn);
+		map_all(what, told != what, turn);
 		return;
 	}
 	if (what == AGENT_BOOT_PAGE)

@@ -85,6 +85,10 @@ enum agent_boot {
 	AGENT_BOOT_PAGE,    /* for trampolines */
 };
 
+/* Beside the first two: the descriptor is closed at once, as calltrap opens its own
+   while the thread stands at that call. It is made whatever has become of the rest. */
+#define AGENT_BOOT_AT_ONCE 16
+
 /*
  * One function that is caught: the first two members are code. It lies in
  * memory that the program can't write and that a forked child keeps, so a hook

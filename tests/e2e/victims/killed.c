@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls ident(), and sleeps so many microseconds between calls, until a line
- * comes. Without its first byte ident() loses the upper half of its argument:
- * a task that is let run behind an int3 computes wrong results.
+ * killed PAUSE [THREADS]: calls ident() and labs(), and sleeps so many microseconds
+ * between calls, until a line comes. Without its first byte ident() loses the upper
+ * half of its argument: a task that is let run behind an int3 computes wrong results.
  */
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,21 +31,39 @@ static int is_over(void)
 	return poll(&input, 1, 0) > 0;
 }
 
-int main(int argc, char **argv)
+static void *make_calls(void *argument)
 {
-	useconds_t pause = argc > 1 ? atoi(argv[1]) : 0;
+	const useconds_t pause = *(useconds_t *)argument;
 	long n, wrong = 0;
 
-	puts("ready");
-	fflush(stdout);
 	for (n = 0; pause || n % 256 || !is_over(); n++) {
 		long x = 0x123456780000000 + n;
 
-		wrong += ident(x) != x;
+		wrong += ident(x) != labs(x);
 		if (pause && is_over())
 			break;
 		if (pause)
 			usleep(pause);
+	}
+	return (void *)wrong;
+}
+
+int main(int argc, char **argv)
+{
+	useconds_t pause = argc > 1 ? atoi(argv[1]) : 0;
+	int i, others = argc > 2 ? atoi(argv[2]) - 1 : 0;
+	pthread_t threads[8];
+	long wrong;
+	void *result;
+
+	puts("ready");
+	fflush(stdout);
+	for (i = 0; i < others; i++)
+		pthread_create(&threads[i], NULL, make_calls, &pause);
+	wrong = (long)make_calls(&pause);
+	while (others) {
+		pthread_join(threads[--others], &result);
+		wrong += (long)result;
 	}
 	return wrong ? 9 : 7;
 }

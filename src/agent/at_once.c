@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/syscall.h>
+
+#include "base/diag.h"
+#include "sysdeps/linux/rseq.h"
+#include "sysdeps/x86_64/agent/layout.h"
+#include "tracee/syscall.h"
+
+/*
+ * Getting in by a task that an interrupt has found between two instructions of its
+ * program. What it is sent through needs nobody, as ever; that it has come so far is
+ * seen where that makes a system call.
+ */
+
+#define MOST_ERRORS 4096
+
+/* Of these two the program would be told of what isn't its own. */
+#define TF_FLAG (1u << 8)
+#define AC_FLAG (1u << 18)
+
+/* It is to be made again, by the kernel or by us; any other call is over. */
+static bool is_in_call(const struct regs *regs)
+{
+	const int64_t result = (int64_t)regs->user.rax;
+
+	return (int64_t)regs->user.orig_rax >= 0 &&
+	       (result == -EINTR || (result < 0 && result > -MOST_ERRORS &&
+				     syscall_restarts((int)-result)));
+}
+
+/* Nor in code of the kernel's, of an earlier agent, or that nobody knows. */
+static bool is_in_module(struct agent *agent, const struct regs *regs)
+{
+	return module_find(agent->space, regs->user.rip) != NULL;
+}
+
+static bool can_be_sent(struct agent *agent, struct task *task,
+			const struct regs *regs)
+{
+	return !is_in_call(regs) && arch_of_regs(regs) == agent->space->arch &&
+	       regs->user.fs_base &&
+	       !(regs->user.eflags & (TF_FLAG | AC_FLAG)) &&
+	       is_in_module(agent, regs) &&
+	       !ptrace_has_queued_trap(task->tid) &&
+	       !rseq_is_entered(task->tid) &&
+	       agent_is_on_safe_stack(agent, task) &&
+	       !agent_why_not_by_status(agent, task);
+}
+
+bool agent_send(struct agent *agent, struct task *task)
+{
+	const struct regs *regs = task_regs(task);
+	const char *reason;
+
+	if (agent->state != AGENT_OUTSIDE || !regs ||
+	    !can_be_sent(agent, task, regs))
+		return false;
+	reason = agent_why_no_entry(agent, task);
+	if (reason)
+		return agent_refuse(agent, reason);
+	agent->at_once = true;
+	diag_debug(DIAG_TRAP, "agent: thread %d is sent from %#" PRIx64,
+		   (int)task->tid, (uint64_t)regs->user.rip);
+	return agent_set_out(agent, task);
+}
+
+/*
+ * At the end of its errand's call it is put back to where it was, and sent to boot
+ * from there. If we are killed before, the errand has an end of its own.
+ */
+static void leave_errand(struct agent *agent, struct task *task, bool reserved)
+{
+	struct space *space = agent->space;
+
+	task->regs = space->scratch.guest.regs;
+	task->regs_known = true;
+	if (reserved)
+		(void)agent_start_image(agent, task);
+	else
+		(void)agent_refuse(agent, "it can't have more memory");
+	task->ip_changed = false;
+	if (!ptrace_set_regs(task->tid, &task->regs))
+		scratch_end_guest(space);
+}
+
+/* Those that an earlier one has left go by a trap, when some are there. */
+static void close_others(struct agent *agent, int64_t own)
+{
+	if (!agent_left_any(agent, own)) {
+		(void)agent_is_inside(agent);
+		return;
+	}
+	agent->state = AGENT_CLOSING;
+	agent->tid = 0;
+}
+
+/* Boot closes what it has opened, or -1: that is the last thing that it does. What it
+   couldn't map it has closed before. */
+static void pass_close(struct agent *agent, struct task *task)
+{
+	const struct regs *regs = task_regs(task);
+	struct agent_gate gate;
+
+	if (!regs)
+		return;
+	if (!agent_read_gate(agent, &gate) || !gate.booted)
+		gate.boot_result = -1;
+	if (gate.boot_result < 0 && (int64_t)regs->user.rdi >= 0)
+		return;
+	if (gate.boot_result >= 0 && agent_open_shared(agent, gate.boot_result))
+		close_others(agent, gate.boot_result);
+	else
+		(void)agent_refuse(agent, "no memory can be shared with it");
+}
+
+static bool is_in_agent(const struct agent *agent, taddr_t ip)
+{
+	return ip - agent->base < AGENT_STUBS_OFFSET;
+}
+
+bool agent_pass_call(struct agent *agent, struct task *task,
+		     const struct syscall_stop *stop)
+{
+	if (!agent->at_once || task->tid != agent->tid ||
+	    !agent_is_on_the_way(agent))
+		return false;
+	if (agent->space->tracer->leaving)
+		return true;
+	if (agent->state == AGENT_RESERVING && !stop->entered &&
+	    scratch_is_guest(agent->space, stop->ip))
+		leave_errand(agent, task, stop->result == (int64_t)agent->base);
+	else if (agent->state == AGENT_MAPPING && stop->entered &&
+		 stop->number == SYS_close && is_in_agent(agent, stop->ip))
+		pass_close(agent, task);
+	return true;
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The agent gets in before there are traps, by a thread that is interrupted between
+two instructions of its program: nothing of that thread is changed, no other one is
+woken, and where no thread can be had traps come first."""
+
+import os
+import re
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+import harness as h
+
+TARGETS = int(os.environ.get("TARGETS", "5"))
+# The first finds nothing there, those that follow the agent.
+ATTACHES = int(os.environ.get("ATTACHES", "4"))
+SENT = "is sent from"
+
+
+def start(case, where):
+    target = case.start([h.build("between", "between.c", "-O1", "-pthread"),
+                         where])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    return target
+
+
+def attach(case, target, *options):
+    """What it says of the way in. It ends when some calls were seen."""
+    tracer = case.start_calltrap("--debug=trap", "-L", "-x", "malloc", *options,
+                                 "-p", str(target.pid))
+    h.wait_until(lambda: h.read(tracer.log_path).count("malloc") > 3 or
+                 tracer.popen.poll() is not None or
+                 target.popen.poll() is not None, "calls")
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap: " + tracer.err[-2000:])
+    return tracer.err
+
+
+def finish(target):
+    target.say("over\n")
+    h.check_equal(target.wait(), 7, "status of the target: " + target.out)
+
+
+def first(text, *words):
+    """Which of them comes first in what calltrap says of itself."""
+    places = {word: text.find(word) for word in words}
+    return min((place, word) for word, place in places.items()
+               if place >= 0)[1]
+
+
+def register(where, words, engine):
+    @h.test("between two instructions: " + words + ", " + engine)
+    def run(case):
+        sent = 0
+        for _ in range(TARGETS):
+            target = start(case, where)
+            for _ in range(ATTACHES):
+                said = attach(case, target, "--engine=" + engine)
+                sent += SENT in said
+            finish(target)
+        print("# %d of %d by a thread that was interrupted" %
+              (sent, TARGETS * ATTACHES))
+        h.check(sent > TARGETS * ATTACHES / 2,
+                "only %d of %d" % (sent, TARGETS * ATTACHES))
+
+
+if h.X86:
+    for engine in "agent", "auto":
+        register("plain", "registers, flags and what lies below the stack", engine)
+    register("calls", "system calls aren't cut short", "agent")
+    register("signals", "a handler comes above", "agent")
+
+
+def register_refused(where, words):
+    @h.test("between two instructions: not " + words)
+    def run(case):
+        for _ in range(TARGETS):
+            target = start(case, where)
+            said = attach(case, target, "--engine=agent")
+            h.check(SENT not in said, "a thread was sent: " + said)
+            finish(target)
+
+
+if h.X86:
+    register_refused("handler", "where a handler's stack has little room")
+    register_refused("coroutine", "where a coroutine's has")
+
+
+@h.test("the agent is in before the first trap stands")
+def order(case):
+    h.need_x86("the agent")
+    for engine in "agent", "auto":
+        target = start(case, "plain")
+        said = attach(case, target, "--engine=" + engine)
+        finish(target)
+        # The dynamic linker's own is there from the first, and rarely hit.
+        planted = [at.start() for at in re.finditer(r" planted: 0$", said, re.M)]
+        inside = said.find("agent: in process")
+        h.check(inside >= 0, "no agent: " + said)
+        h.check(sum(at < inside for at in planted) <= 1, "traps came first: " + said)
+
+
+if __name__ == "__main__":
+    sys.exit(h.main())

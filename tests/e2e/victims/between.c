@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * between WHERE: a thread that runs, and looks whether anything of it is changed
+ * between two instructions: registers, flags, vectors, what lies below its stack
+ * pointer; where it is in a system call most of the time, whether that is cut short.
+ * Another one sleeps, and looks whether it is woken. WHERE: "plain"; "calls", in
+ * system calls; "signals", with a timer's handler; "handler" and "coroutine", for ever
+ * on a stack that has little room. Until a line comes; ends with 7 when all is right.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define SPINS  20000
+#define STACK  16384
+#define CANARY 4096
+#define MARK   0x5a
+
+static volatile int over;
+static volatile unsigned long rounds, handled;
+static unsigned long wrong, woken;
+
+/* What is written down of each round: registers, flags, red zone. */
+struct seen {
+	uint64_t registers[14]; /* rax rbx rcx rdx rsi rdi r8 ... r15 */
+	uint64_t frame, flags, vectors[4], zone[16];
+	uint64_t sp[2];
+} seen __attribute__((visibility("hidden")));
+uint64_t spins __attribute__((visibility("hidden")));
+
+void spin(void);
+__asm__(".globl spin\n"
+	".type spin, %function\n"
+	"spin:\n"
+	"	push %rbx\n	push %rbp\n	push %r12\n	push %r13\n"
+	"	push %r14\n	push %r15\n"
+	"	mov %rsp, seen+288(%rip)\n"
+	"	.set i, 1\n"
+	"	.rept 16\n"
+	"	movabs $0x7100000000000000 + i, %rax\n"
+	"	mov %rax, -8*i(%rsp)\n"
+	"	.set i, i + 1\n"
+	"	.endr\n"
+	"	movabs $0x1122334455667700, %rax\n"
+	"	movq %rax, %xmm0\n	inc %rax\n	movq %rax, %xmm7\n"
+	"	inc %rax\n	movq %rax, %xmm8\n	inc %rax\n"
+	"	movq %rax, %xmm15\n"
+	"	movabs $0xa100000000000001, %rax\n"
+	"	movabs $0xa100000000000002, %rbx\n"
+	"	movabs $0xa100000000000003, %rcx\n"
+	"	movabs $0xa100000000000004, %rdx\n"
+	"	movabs $0xa100000000000005, %rsi\n"
+	"	movabs $0xa100000000000006, %rdi\n"
+	"	movabs $0xa100000000000007, %r8\n"
+	"	movabs $0xa100000000000008, %r9\n"
+	"	movabs $0xa100000000000009, %r10\n"
+	"	movabs $0xa10000000000000a, %r11\n"
+	"	movabs $0xa10000000000000b, %r12\n"
+	"	movabs $0xa10000000000000c, %r13\n"
+	"	movabs $0xa10000000000000d, %r14\n"
+	"	movabs $0xa10000000000000e, %r15\n"
+	"	movabs $0xa10000000000000f, %rbp\n"
+	"	std\n"
+	"	stc\n"
+	"1:	decq spins(%rip)\n" /* leaves the carry as it is */
+	"	jnz 1b\n"
+	"	mov %rax, seen(%rip)\n"
+	"	mov %rbx, seen+8(%rip)\n"
+	"	mov %rcx, seen+16(%rip)\n"
+	"	mov %rdx, seen+24(%rip)\n"
+	"	mov %rsi, seen+32(%rip)\n"
+	"	mov %rdi, seen+40(%rip)\n"
+	"	mov %r8, seen+48(%rip)\n"
+	"	mov %r9, seen+56(%rip)\n"
+	"	mov %r10, seen+64(%rip)\n"
+	"	mov %r11, seen+72(%rip)\n"
+	"	mov %r12, seen+80(%rip)\n"
+	"	mov %r13, seen+88(%rip)\n"
+	"	mov %r14, seen+96(%rip)\n"
+	"	mov %r15, seen+104(%rip)\n"
+	"	mov %rbp, seen+112(%rip)\n"
+	"	.set i, 1\n"
+	"	.rept 16\n"
+	"	mov -8*i(%rsp), %rax\n"
+	"	mov %rax, seen+160+8*(i-1)(%rip)\n"
+	"	.set i, i + 1\n"
+	"	.endr\n"
+	"	mov %rsp, seen+296(%rip)\n"
+	"	pushfq\n"
+	"	pop %rax\n"
+	"	mov %rax, seen+120(%rip)\n"
+	"	cld\n"
+	"	movq %xmm0, seen+128(%rip)\n"
+	"	movq %xmm7, seen+136(%rip)\n"
+	"	movq %xmm8, seen+144(%rip)\n"
+	"	movq %xmm15, seen+152(%rip)\n"
+	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n"
+	"	pop %rbp\n	pop %rbx\n"
+	"	ret\n"
+	".size spin, . - spin\n");
+
+_Static_assert(sizeof(struct seen) == 304, "as spin() has it");
+
+static void spin_once(void)
+{
+	unsigned i, bad = 0;
+
+	memset(&seen, 0, sizeof(seen));
+	spins = SPINS;
+	spin();
+	for (i = 0; i < 14; i++)
+		bad += seen.registers[i] != 0xa100000000000001ul + i;
+	bad += seen.frame != 0xa10000000000000f;
+	bad += (seen.flags & 0x401) != 0x401; /* direction, carry */
+	for (i = 0; i < 4; i++)
+		bad += seen.vectors[i] != 0x1122334455667700ul + i;
+	for (i = 0; i < 16; i++)
+		bad += seen.zone[i] != 0x7100000000000001ul + i;
+	bad += seen.sp[0] != seen.sp[1];
+	wrong += bad != 0;
+	free(malloc(16));
+	rounds++;
+}
+
+static void spin_for_ever(void)
+{
+	while (!over)
+		spin_once();
+}
+
+/* More than a pipe holds, and less: none may be cut short. */
+static void call_for_ever(void)
+{
+	static char bytes[65536];
+	int ends[2];
+
+	if (pipe(ends))
+		exit(1);
+	while (!over) {
+		const size_t size = sizeof(bytes) >> rounds % 16;
+
+		if (write(ends[1], bytes, size) != (ssize_t)size ||
+		    read(ends[0], bytes, size) != (ssize_t)size)
+			wrong++;
+		free(malloc(16));
+		rounds++;
+	}
+}
+
+static void on_timer(int signal)
+{
+	(void)signal;
+	free(malloc(16));
+	handled++;
+}
+
+static void spin_with_signals(void)
+{
+	const struct itimerval every = { { 0, 300 }, { 0, 300 } };
+	const struct itimerval none = { { 0, 0 }, { 0, 0 } };
+
+	signal(SIGALRM, on_timer);
+	setitimer(ITIMER_REAL, &every, NULL);
+	spin_for_ever();
+	setitimer(ITIMER_REAL, &none, NULL);
+	wrong += !handled;
+}
+
+/* Its lower end is other data's. */
+static char *small_stack(void)
+{
+	char *memory = mmap(NULL, CANARY + STACK, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(memory, MARK, CANARY);
+	return memory + CANARY;
+}
+
+static void look_at_canary(const char *stack)
+{
+	size_t i;
+
+	for (i = 1; i <= CANARY; i++)
+		wrong += stack[-(ssize_t)i] != MARK;
+}
+
+/* So near to its end as the loop itself allows. */
+static void spin_deep(const char *stack)
+{
+	volatile char room[256];
+
+	room[0] = 0;
+	if ((const char *)room - stack > 2048)
+		spin_deep(stack);
+	else
+		spin_for_ever();
+	room[1] = 1;
+}
+
+static char *stack;
+
+static void on_deep(int signal)
+{
+	(void)signal;
+	spin_deep(stack);
+}
+
+static void spin_in_handler(void)
+{
+	struct sigaction action = { .sa_handler = on_deep,
+				    .sa_flags = SA_ONSTACK };
+	stack_t other = { .ss_size = STACK };
+
+	other.ss_sp = stack = small_stack();
+	sigaltstack(&other, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	look_at_canary(stack);
+}
+
+static ucontext_t back;
+
+static void deep(void)
+{
+	spin_deep(stack);
+}
+
+static void spin_in_coroutine(void)
+{
+	ucontext_t coroutine;
+
+	stack = small_stack();
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_sp = stack;
+	coroutine.uc_stack.ss_size = STACK;
+	coroutine.uc_link = &back;
+	makecontext(&coroutine, deep, 0);
+	swapcontext(&back, &coroutine);
+	look_at_canary(stack);
+}
+
+/* For the line; nothing else is to wake it. */
+static void *sleep_until_told(void *unused)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	(void)unused;
+	while (poll(&input, 1, -1) < 0)
+		woken++;
+	over = 1;
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const char *where = argc > 1 ? argv[1] : "plain";
+	sigset_t all, own;
+	pthread_t sleeper;
+
+	spin_once(); /* the dynamic linker needs more stack than others have */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &own);
+	pthread_create(&sleeper, NULL, sleep_until_told, NULL);
+	pthread_sigmask(SIG_SETMASK, &own, NULL);
+	puts("ready");
+	fflush(stdout);
+	if (!strcmp(where, "calls"))
+		call_for_ever();
+	else if (!strcmp(where, "signals"))
+		spin_with_signals();
+	else if (!strcmp(where, "handler"))
+		spin_in_handler();
+	else if (!strcmp(where, "coroutine"))
+		spin_in_coroutine();
+	else
+		spin_for_ever();
+	pthread_join(sleeper, NULL);
+	printf("rounds %lu wrong %lu woken %lu\n", rounds, wrong, woken);
+	return wrong || woken || !rounds ? 9 : 7;
+}
