@@ -96,6 +96,9 @@ void agent_init(struct agent *agent, struct space *space, uint64_t mode);
 /* Bytes of the process's address space that it takes. */
 uint64_t agent_addresses(void);
 
+/* How much of these is in memory now; false: nobody can tell. */
+bool agent_resident(const struct agent *agent, pid_t pid, uint64_t *ret);
+
 /* … and of code, stubs and trampolines, which are memory. */
 uint64_t agent_code_bytes(const struct agent *agent);
 

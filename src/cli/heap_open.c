@@ -228,6 +228,14 @@ static struct watched_cost find_cost(void *context, pid_t pid)
 	};
 }
 
+static void find_own_memory(void *context, pid_t pid, uint64_t *bytes)
+{
+	const struct heap_verb *verb = context;
+
+	if (verb->session->agent)
+		agent_engine_resident(verb->session->agent, pid, bytes);
+}
+
 static void drain(void *context)
 {
 	const struct heap_verb *verb = context;
@@ -330,6 +338,7 @@ static void open_watch(struct heap_verb *verb)
 		.stacks = verb->session->stacks,
 		.component = verb->components ? heap_verb_component : NULL,
 		.cost = find_cost,
+		.own_memory = find_own_memory,
 		.ended = heap_verb_ended,
 		.context = verb,
 		.timeline = verb->session->options->verb == VERB_TOP ||

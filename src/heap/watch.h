@@ -103,6 +103,9 @@ struct watch_options {
 			      const char *library);
 	/* Of what has been traced under that number so far. */
 	struct watched_cost (*cost)(void *context, pid_t pid);
+	/* How much of its memory is ours; is left as it was where that isn't
+	   known. Or NULL. */
+	void (*own_memory)(void *context, pid_t pid, uint64_t *bytes);
 	/*
 	 * A process has come to its end, and is forgotten after that. Of those
 	 * that are let go of this is told when the sink is finished.

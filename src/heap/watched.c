@@ -157,6 +157,10 @@ void watched_sample(const struct watch *watch, struct watched *process,
 	if (vitals_read("", process->pid, &vitals))
 		return;
 	sample_mappings(process, &vitals, now_and_then);
+	vitals.own_bytes = process->vitals.own_bytes;
+	if (watch->options.own_memory)
+		watch->options.own_memory(watch->options.context, process->pid,
+					  &vitals.own_bytes);
 	renew_rights(process);
 	if (!process->samples++)
 		process->first_vitals = vitals;
@@ -166,8 +170,8 @@ void watched_sample(const struct watch *watch, struct watched *process,
 	/* As the heap's, it has no time for what isn't counted. */
 	history_change(&process->resident,
 		       heap_time(process->heap, now) - process->start,
-		       (struct history_state){ .bytes =
-						       vitals.resident_bytes });
+		       (struct history_state){
+			       .bytes = vitals_resident(&vitals) });
 	sample_growth(process, now, now_and_then);
 	watched_tell(watch, process, WATCH_SAMPLED, 0, now);
 }

@@ -517,15 +517,31 @@ void agent_engine_leave_out(struct agent_engine *engine, bool pointed_to,
 		set_detail(space);
 }
 
-uint64_t agent_engine_addresses(const struct agent_engine *engine, pid_t pid)
+static const struct agent *agent_in(const struct agent_engine *engine,
+				    pid_t pid)
 {
 	const struct agent_space *space;
 
 	for (space = engine->spaces; space; space = space->next)
 		if (space->pid == pid && (space->agent.state == AGENT_INSIDE ||
 					  space->agent.state == AGENT_LEFT))
-			return agent_addresses();
-	return 0;
+			return &space->agent;
+	return NULL;
+}
+
+uint64_t agent_engine_addresses(const struct agent_engine *engine, pid_t pid)
+{
+	return agent_in(engine, pid) ? agent_addresses() : 0;
+}
+
+void agent_engine_resident(const struct agent_engine *engine, pid_t pid,
+			   uint64_t *bytes)
+{
+	const struct agent *agent = agent_in(engine, pid);
+	uint64_t found;
+
+	if (agent && agent_resident(agent, pid, &found))
+		*bytes = found;
 }
 
 void agent_engine_live(struct agent_engine *engine)

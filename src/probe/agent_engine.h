@@ -93,6 +93,10 @@ uint64_t agent_engine_lost_ns(const struct agent_engine *engine);
 /* Bytes of the process's address space that the agent takes. */
 uint64_t agent_engine_addresses(const struct agent_engine *engine, pid_t pid);
 
+/* How much of these is in memory; is left as it was where that isn't known. */
+void agent_engine_resident(const struct agent_engine *engine, pid_t pid,
+			   uint64_t *bytes);
+
 /* Where some are chosen: how many that were went by a trap nevertheless. */
 uint64_t agent_engine_chosen_stops(const struct agent_engine *engine);
 

@@ -55,6 +55,11 @@ uint64_t agent_engine_addresses(const struct agent_engine *engine UNUSED,
 	return 0;
 }
 
+void agent_engine_resident(const struct agent_engine *engine UNUSED,
+			   pid_t pid UNUSED, uint64_t *bytes UNUSED)
+{
+}
+
 uint64_t agent_engine_chosen_stops(const struct agent_engine *engine UNUSED)
 {
 	return 0;

@@ -105,14 +105,14 @@ static void vitals_numbers(struct vitals *vitals, uint64_t *ret[VITALS])
 }
 
 /* Which came later, and stand behind the others. */
-#define MORE_VITALS 5
+#define MORE_VITALS 6
 
 static void more_vitals(struct vitals *vitals, uint64_t *ret[MORE_VITALS])
 {
 	uint64_t *const all[MORE_VITALS] = {
 		&vitals->anonymous_bytes, &vitals->file_bytes,
 		&vitals->mappings,        &vitals->age_ns,
-		&vitals->processor_ns,
+		&vitals->processor_ns,    &vitals->own_bytes,
 	};
 
 	memcpy(ret, all, sizeof(all));

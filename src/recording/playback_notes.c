@@ -15,8 +15,8 @@ static void play_sample(struct played *played, uint64_t time, struct cursor *in)
 	watched->sampled = time;
 	history_change(&watched->resident,
 		       heap_time(watched->heap, time) - watched->start,
-		       (struct history_state){ .bytes =
-						       vitals.resident_bytes });
+		       (struct history_state){
+			       .bytes = vitals_resident(&vitals) });
 }
 
 static void play_held_up(struct played *played, uint64_t time,

@@ -71,6 +71,14 @@ static void count_descriptors(const char *root, pid_t pid, struct vitals *ret)
 		closedir(directory);
 }
 
+/* The two aren't of one moment. */
+uint64_t vitals_resident(const struct vitals *vitals)
+{
+	return vitals->resident_bytes > vitals->own_bytes ?
+		       vitals->resident_bytes - vitals->own_bytes :
+		       0;
+}
+
 uint64_t vitals_count_mappings(const char *root, pid_t pid)
 {
 	FILE *file CLEANUP(file_close_cleanup) = open_of(root, pid, "maps");

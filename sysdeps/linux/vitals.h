@@ -14,6 +14,8 @@ struct vitals {
 	uint64_t swapped_bytes;
 	/* What the resident ones are: 0 and 0, where there is no telling. */
 	uint64_t anonymous_bytes, file_bytes;
+	/* … and what calltrap has there of its own: who knows fills it in. */
+	uint64_t own_bytes;
 	uint64_t minor_faults, major_faults; /* since its start */
 	/* For how long it has run, and used a processor: nanoseconds, in steps
 	   of some ten milliseconds. .age_ns 0: neither is known */
@@ -39,6 +41,9 @@ struct vitals {
  * there is no such process, or it has ended.
  */
 int vitals_read(const char *root, pid_t pid, struct vitals *ret) MUST_CHECK;
+
+/* What the process would have in memory without us. */
+uint64_t vitals_resident(const struct vitals *vitals);
 
 /* Takes 1 ms for some thousand. 0 when that can't be known. */
 uint64_t vitals_count_mappings(const char *root, pid_t pid);

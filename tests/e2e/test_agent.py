@@ -1848,6 +1848,97 @@ def runs_freely(target):
                for tid in after)
 
 
+QUIET = r"""
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+	char line[16];
+	puts("ready");
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		for (int i = 0; i < 3000; i++)
+			free(malloc(100));
+		puts("done");
+		fflush(stdout);
+	}
+	return 0;
+}
+"""
+
+
+def resident_of_agent(pid):
+    """By the kernel: of what is shared with calltrap. Its code isn't named."""
+    wanted, found = False, 0
+    for line in h.read("/proc/%d/smaps" % pid).splitlines():
+        words = line.split()
+        if "-" in words[0] and not words[0].endswith(":"):
+            wanted = "calltrap" in line
+        elif wanted and words[0] == "Rss:":
+            found += int(words[1]) * 1024
+    return found
+
+
+@h.test("heap: what is calltrap's own of the process's memory is told apart")
+def own_memory(case):
+    program = h.build("quiet", case.write("quiet.c", QUIET), "-O1",
+                      "-fno-builtin", directory=case.dir)
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    path = case.path("json")
+    tracer = hr.attach(case, target,
+                       options=["--engine=agent", "--json", path])
+    hr.settle(target, tracer)
+    owns = []
+    for count in (1, 2):
+        target.say("go\n")
+        h.wait_until(lambda: target.out.count("done") == count, "the calls")
+        tracer.popen.send_signal(signal.SIGQUIT)
+        h.wait_until(lambda: h.read(tracer.report_path).count("cost: ") ==
+                     count, "report %d" % count)
+        process = json.loads(h.read(path))["growth"]["last"]
+        shared = resident_of_agent(target.pid)
+        h.check(shared > 50000, "shared: %d" % shared)
+        h.check(shared <= process["own_bytes"] <= shared + (1 << 20),
+                "own: %d, shared: %d" % (process["own_bytes"], shared))
+        owns.append(process["own_bytes"])
+    h.check(owns[1] > owns[0], "its buffer is used: %r" % owns)
+    tracer.popen.send_signal(signal.SIGINT)
+    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
+    h.check_match(r"(?m)^of RSS: .*, calltrap's own [\d,]+ \(\+[\d,]+\)$",
+                  h.read(tracer.report_path), "the report")
+
+
+PACED = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+	puts("ready");
+	fflush(stdout);
+	for (;; usleep(10000))
+		for (int i = 0; i < 8; i++)
+			free(malloc(100));
+}
+"""
+
+
+@h.test("heap: calltrap's own memory is no growth of the process's")
+def own_growth(case):
+    program = h.build("paced", case.write("paced.c", PACED), "-O1",
+                      "-fno-builtin", directory=case.dir)
+    target = case.start([program])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    result = hr.heap(case, "--engine=agent", "--json", case.path("json"),
+                     "--for", "6s", "-p", str(target.pid))
+    growth = json.loads(h.read(case.path("json")))["growth"]
+    grown = [trend["bytes_per_second"] for trend in growth["trends"]
+             if trend["of"] == "resident"]
+    h.check(not grown or grown[0] < 4096, "trends: %r" % growth["trends"])
+    h.check("in no block" not in result.text, "report: " + result.text)
+
+
 @h.test("heap: killed under nothing but malloc and free: the process goes on")
 def heap_is_killed(case):
     program = h.build("storm", case.write("storm.c", STORM), "-O1",

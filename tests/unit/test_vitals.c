@@ -40,6 +40,11 @@ START_TEST(process)
 	ck_assert_uint_eq(v.resident_bytes, 40 * 1024);
 	ck_assert_uint_eq(v.swapped_bytes, 4 * 1024);
 	ck_assert_uint_eq(v.anonymous_bytes, 30 * 1024);
+	ck_assert_uint_eq(vitals_resident(&v), v.resident_bytes);
+	v.own_bytes = 4096;
+	ck_assert_uint_eq(vitals_resident(&v), v.resident_bytes - 4096);
+	v.own_bytes = v.resident_bytes + 1;
+	ck_assert_uint_eq(vitals_resident(&v), 0);
 	ck_assert_uint_eq(v.file_bytes, 8 * 1024);
 	ck_assert_uint_eq(vitals_count_mappings(root, 7), 2);
 	ck_assert_uint_eq(vitals_count_mappings(root, 8), 0);

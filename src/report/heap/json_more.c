@@ -136,6 +136,7 @@ static json_t *vitals_object(const struct vitals *vitals)
 	json_set_number(object, "swapped_bytes", vitals->swapped_bytes);
 	json_set_number(object, "anonymous_bytes", vitals->anonymous_bytes);
 	json_set_number(object, "file_bytes", vitals->file_bytes);
+	json_set_number(object, "own_bytes", vitals->own_bytes);
 	if (vitals->age_ns) {
 		json_set_number(object, "age", vitals->age_ns);
 		json_set_number(object, "processor_time", vitals->processor_ns);

@@ -82,6 +82,9 @@ static int add_kinds(const struct heap_text *text)
 	add_changed(out, "anonymous", first->anonymous_bytes,
 		    now->anonymous_bytes);
 	add_changed(out, ", files", first->file_bytes, now->file_bytes);
+	if (now->own_bytes)
+		add_changed(out, ", calltrap's own", first->own_bytes,
+			    now->own_bytes);
 	return heap_text_end_line(text);
 }
 
