@@ -272,13 +272,30 @@ static int compare(const void *a, const void *b)
 	return (x->low > y->low) - (x->low < y->low);
 }
 
+/* No program that is known has a quarter of it. */
+#define SEGMENT_MOST (UINT64_C(512) << 20)
+
+/* How much of a segment is there, whatever its header says. */
+static uint64_t size_of(const struct image *image,
+			const struct image_segment *segment)
+{
+	uint64_t offset, room;
+
+	if (!image_offset(image, segment->address, &offset, &room) ||
+	    offset >= image->source.size)
+		return 0;
+	if (room > image->source.size - offset)
+		room = image->source.size - offset;
+	return room <= SEGMENT_MOST ? room : 0;
+}
+
 struct landings *landings_new(const struct image *image)
 {
 	struct landings *landings = xcalloc(1, sizeof(*landings));
 	struct unwind_tables tables = { .landings = landings };
 	const struct image_segment *segment;
 	uint8_t *bytes CLEANUP(xfree_cleanup) = NULL;
-	uint64_t header, size;
+	uint64_t header, size, room;
 
 	if (!image_frame_header(image, &header, &size))
 		return landings; /* nothing is thrown over its frames */
@@ -287,10 +304,11 @@ struct landings *landings_new(const struct image *image)
 		landings->bad = true;
 		return landings;
 	}
-	bytes = xmalloc(segment->file_size);
+	room = size_of(image, segment);
+	bytes = xmalloc(room);
 	tables.address = segment->address;
-	tables.c = cursor_of(bytes, image_read(image, segment->address, bytes,
-					       segment->file_size));
+	tables.c = cursor_of(bytes,
+			     image_read(image, segment->address, bytes, room));
 	read_all(&tables, begin_of_frames(&tables, header));
 	landings->bad = tables.c.bad;
 	if (landings->count)

@@ -1142,6 +1142,56 @@ START_TEST(hostile_tables_come_to_an_end)
 }
 END_TEST
 
+/* The last one: behind it is nothing that would be looked for in it then. */
+static void enlarge_last_segment(uint8_t *bytes)
+{
+	const ElfW(Ehdr) *file = (const void *)bytes;
+	ElfW(Phdr) *headers = (void *)(bytes + file->e_phoff);
+	ElfW(Phdr) *last = NULL, *frames = NULL;
+
+	for (unsigned i = 0; i < file->e_phnum; i++)
+		if (headers[i].p_type == PT_LOAD)
+			last = &headers[i];
+		else if (headers[i].p_type == PT_GNU_EH_FRAME)
+			frames = &headers[i];
+	ck_assert_ptr_nonnull(last);
+	ck_assert_ptr_nonnull(frames);
+	frames->p_vaddr = last->p_vaddr;
+	last->p_filesz = last->p_memsz = (SIZE_MAX >> 1) - last->p_vaddr;
+}
+
+/* A program's code is searched, and what an exception may lead to. */
+START_TEST(segment_has_no_more_than_its_file)
+{
+	struct modules *modules = own_modules();
+	const char *path = modules->list[1].path;
+	struct stat file;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct import *imports;
+	struct image *image;
+	uint8_t *bytes;
+	size_t count;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fstat(fd, &file), 0);
+	bytes = xmalloc((size_t)file.st_size);
+	ck_assert_int_eq(pread(fd, bytes, (size_t)file.st_size, 0),
+			 file.st_size);
+	close(fd);
+	enlarge_last_segment(bytes);
+	ck_assert_int_eq(image_open_bytes(bytes, (size_t)file.st_size, "large",
+					  &image),
+			 0);
+	imports = image_imports(image, &count);
+	ck_assert_uint_gt(count, 0);
+	for (size_t i = 0; i < count; i++)
+		(void)image_slot_is_only_called(image, imports[i].slot);
+	image_put(image);
+	free(bytes);
+	free(modules);
+}
+END_TEST
+
 /*
  * The first section header counts them all, and a sparse file has room for
  * more than libelf should be let make room for. Such an image is read from
@@ -1450,6 +1500,7 @@ static Suite *image_suite(void)
 	tcase_add_loop_test(hostile, any_byte_may_be_wrong, 1, 3);
 	tcase_add_loop_test(hostile, hostile_tables_come_to_an_end, 1, 3);
 	tcase_add_loop_test(hostile, too_many_sections_are_not_read, 1, 3);
+	tcase_add_test(hostile, segment_has_no_more_than_its_file);
 	suite_add_tcase(suite, hostile);
 	tcase_add_loop_test(debug, symbols_of_minidebuginfo_are_added, 1, 3);
 	tcase_add_loop_test(debug, debug_file_is_found_by_build_id, 1, 3);
