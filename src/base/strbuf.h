@@ -28,8 +28,9 @@ void strbuf_printf(struct strbuf *buf, const char *format, ...)
 void strbuf_add_decimal(struct strbuf *buf, uint64_t word, bool is_signed);
 void strbuf_add_hex(struct strbuf *buf, uint64_t word);
 
-/* Adds the part of a second that so many nanoseconds end in: ".000104". */
+/* Adds the part of a second that so many nanoseconds end in: ".000104", ".000104200". */
 void strbuf_add_micros(struct strbuf *buf, uint64_t ns);
+void strbuf_add_nanos(struct strbuf *buf, uint64_t ns);
 
 /* Adds "1,036". */
 void strbuf_add_grouped(struct strbuf *buf, uint64_t number);

@@ -34,13 +34,24 @@ void strbuf_add_hex(struct strbuf *buf, uint64_t word)
 	add_between(buf, at, end);
 }
 
-void strbuf_add_micros(struct strbuf *buf, uint64_t ns)
+/* A point and so many digits, with the zeros before the number. */
+static void add_fraction(struct strbuf *buf, uint64_t number, uint64_t one,
+			 unsigned count)
 {
-	const uint64_t micros = ns % 1000000000 / 1000;
-	char digits[DECIMAL_SIZE];
+	char digits[DECIMAL_SIZE], *at = digits + DECIMAL_SIZE - 2 - count;
 
 	/* The 1 is what keeps the zeros behind it. */
-	(void)decimal_text(1000000 + micros, false, digits);
-	digits[DECIMAL_SIZE - 8] = '.';
-	add_between(buf, digits + DECIMAL_SIZE - 8, digits + DECIMAL_SIZE - 1);
+	(void)decimal_text(one + number, false, digits);
+	*at = '.';
+	add_between(buf, at, digits + DECIMAL_SIZE - 1);
+}
+
+void strbuf_add_micros(struct strbuf *buf, uint64_t ns)
+{
+	add_fraction(buf, ns % 1000000000 / 1000, 1000000, 6);
+}
+
+void strbuf_add_nanos(struct strbuf *buf, uint64_t ns)
+{
+	add_fraction(buf, ns % 1000000000, 1000000000, 9);
 }

@@ -269,8 +269,10 @@ START_TEST(strbuf_adds_numbers_as_printf_has_them)
 		strbuf_putc(&buf, ' ');
 		strbuf_add_hex(&buf, word);
 		strbuf_add_micros(&buf, word);
-		snprintf(wanted, sizeof(wanted), "%lld %llu %#llx.%06llu",
-			 (long long)word, word, word, word % 1000000000 / 1000);
+		strbuf_add_nanos(&buf, word);
+		snprintf(wanted, sizeof(wanted),
+			 "%lld %llu %#llx.%06llu.%09llu", (long long)word, word,
+			 word, word % 1000000000 / 1000, word % 1000000000);
 		ck_assert_str_eq(strbuf_text(&buf), wanted);
 	}
 	strbuf_fini(&buf);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/format/json_put.h"
 #include "report/format/json_writer.h"
 #include "unit.h"
 
@@ -20,20 +21,19 @@ static void teardown(void)
 	json_writer_fini(&json);
 }
 
-static void check_text(json_t *value, const char *expected)
+static void check_text(struct strbuf *text, const char *expected)
 {
-	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-
-	ck_assert_str_eq(text ? text : "(nothing)", expected);
-	free(text);
-	json_decref(value);
+	ck_assert_str_eq(strbuf_text(text), expected);
+	strbuf_fini(text);
 }
 
 static void check_values(const char *expected)
 {
-	check_text(json_writer_values(&json), expected);
-	teardown();
-	setup();
+	struct strbuf text = { 0 };
+
+	json_writer_put_values(&json, &text);
+	check_text(&text, expected);
+	json_writer_clear(&json);
 }
 
 static void number(uint64_t value, bool is_signed, enum number_style style,
@@ -167,22 +167,108 @@ START_TEST(groups)
 }
 END_TEST
 
+/* In the place of the first, with the value of the last. */
+START_TEST(names_that_come_again)
+{
+	writer->ops->begin(writer, GROUP_STRUCT);
+	member("x", 1);
+	writer->ops->name(writer, "y\"");
+	writer->ops->begin(writer, GROUP_ARRAY);
+	member(NULL, 2);
+	member(NULL, 3);
+	writer->ops->end(writer, GROUP_ARRAY);
+	member("x", 4);
+	member("caf\xe9", 5);
+	writer->ops->end(writer, GROUP_STRUCT);
+	check_values("[{\"x\":4,\"y\\\"\":[2,3],\"3\":5}]");
+}
+END_TEST
+
 START_TEST(names)
 {
-	json_t *names;
+	struct strbuf text = { 0 };
+	char name[] = "fd";
 
 	member(NULL, 1);
-	ck_assert_ptr_null(json_writer_names(&json));
-	member("fd", 2);
+	ck_assert(!json_writer_has_names(&json));
+	member(name, 2);
+	name[0] = 'x';
 	writer->ops->name(writer, "box");
 	writer->ops->begin(writer, GROUP_STRUCT);
 	member("inner", 1);
 	writer->ops->end(writer, GROUP_STRUCT);
 	member(NULL, 3);
-	names = json_writer_names(&json);
-	ck_assert_ptr_nonnull(names);
-	check_text(names, "[null,\"fd\",\"box\",null]");
+	ck_assert(json_writer_has_names(&json));
+	json_writer_put_names(&json, &text);
+	check_text(&text, "[null,\"fd\",\"box\",null]");
 	check_values("[1,2,{\"inner\":1},3]");
+	member(NULL, 1);
+	ck_assert(!json_writer_has_names(&json));
+}
+END_TEST
+
+START_TEST(the_first)
+{
+	const char *text;
+	size_t length;
+
+	ck_assert_ptr_null(json_writer_first(&json, &length));
+	member(NULL, -17);
+	ck_assert_ptr_nonnull(json_writer_first(&json, &length));
+	ck_assert_uint_eq(length, 3);
+	writer->ops->begin(writer, GROUP_ARRAY);
+	member(NULL, 1);
+	writer->ops->end(writer, GROUP_ARRAY);
+	text = json_writer_first(&json, &length);
+	ck_assert_uint_eq(length, 3);
+	ck_assert(!strncmp(text, "-17", length));
+}
+END_TEST
+
+static void check_as_jansson(json_t *value, const struct strbuf *text)
+{
+	struct strbuf expected = { 0 };
+
+	ck_assert_ptr_nonnull(value);
+	json_put(value, JSON_COMPACT | JSON_ENCODE_ANY, &expected);
+	ck_assert_str_eq(strbuf_text(text), strbuf_text(&expected));
+	strbuf_fini(&expected);
+	json_decref(value);
+}
+
+/* Each byte, with others and alone, and each two. */
+START_TEST(texts_are_those_of_jansson)
+{
+	struct strbuf text = { 0 };
+	unsigned i;
+
+	for (i = 0; i < 0x10000; i++) {
+		const char bytes[] = { (char)(i >> 8), 'a', (char)i };
+		const char two[] = { (char)(i >> 8), (char)i };
+
+		strbuf_clear(&text);
+		json_put_text(bytes, sizeof(bytes), &text);
+		check_as_jansson(json_text(bytes, sizeof(bytes)), &text);
+		strbuf_clear(&text);
+		json_put_text(two, sizeof(two), &text);
+		check_as_jansson(json_text(two, sizeof(two)), &text);
+	}
+	strbuf_fini(&text);
+}
+END_TEST
+
+START_TEST(addresses_are_those_of_jansson)
+{
+	const taddr_t addresses[] = { 0, 1, 0x1f, 0xffffffffff600000 };
+	struct strbuf text = { 0 };
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(addresses); i++) {
+		strbuf_clear(&text);
+		json_put_address(addresses[i], &text);
+		check_as_jansson(json_address(addresses[i]), &text);
+	}
+	strbuf_fini(&text);
 }
 END_TEST
 
@@ -199,7 +285,11 @@ static Suite *json_suite(void)
 	tcase_add_test(tcase, texts_that_go_on);
 	tcase_add_test(tcase, addresses);
 	tcase_add_test(tcase, groups);
+	tcase_add_test(tcase, names_that_come_again);
 	tcase_add_test(tcase, names);
+	tcase_add_test(tcase, the_first);
+	tcase_add_test(tcase, texts_are_those_of_jansson);
+	tcase_add_test(tcase, addresses_are_those_of_jansson);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "report/format/json_writer.h"
 
 /* How many bytes a control character has that Jansson leaves as it is. */
 static size_t control_length(const char *bytes, size_t n)
@@ -41,6 +42,88 @@ void json_put(const json_t *value, size_t flags, struct strbuf *out)
 {
 	if (json_dump_callback(value, add_bytes, out, flags))
 		fatal("no memory for JSON");
+}
+
+static bool is_ascii(const char *bytes, size_t length)
+{
+	uint8_t all = 0;
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		all |= (uint8_t)bytes[i];
+	return all < 0x80;
+}
+
+static bool is_plain(char c)
+{
+	return c >= ' ' && c != 0x7f && c != '"' && c != '\\';
+}
+
+static size_t plain_length(const char *bytes, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length && is_plain(bytes[i]))
+		i++;
+	return i;
+}
+
+/* As Jansson has it, and add_bytes(). */
+static void add_escape(char c, struct strbuf *out)
+{
+	static const char letters[] = "btn\0fr"; /* from 8 on */
+
+	if (c == '"' || c == '\\')
+		strbuf_printf(out, "\\%c", c);
+	else if (c >= '\b' && c <= '\r' && c != '\v')
+		strbuf_printf(out, "\\%c", letters[c - '\b']);
+	else if (c == 0x7f)
+		strbuf_puts(out, "\\u007f");
+	else
+		strbuf_printf(out, "\\u%04X", (uint8_t)c);
+}
+
+static void put_and_forget(json_t *value, struct strbuf *out)
+{
+	json_put(value, JSON_COMPACT | JSON_ENCODE_ANY, out);
+	json_decref(value);
+}
+
+void json_put_text(const char *bytes, size_t length, struct strbuf *out)
+{
+	const char *const end = bytes + length;
+
+	if (!is_ascii(bytes, length)) {
+		put_and_forget(json_text(bytes, length), out);
+		return;
+	}
+	strbuf_putc(out, '"');
+	for (;;) {
+		size_t plain = plain_length(bytes, end - bytes);
+
+		strbuf_add(out, bytes, plain);
+		bytes += plain;
+		if (bytes == end)
+			break;
+		add_escape(*bytes++, out);
+	}
+	strbuf_putc(out, '"');
+}
+
+void json_put_address(taddr_t address, struct strbuf *out)
+{
+	if (!address) {
+		strbuf_puts(out, "null");
+		return;
+	}
+	strbuf_putc(out, '"');
+	strbuf_add_hex(out, address);
+	strbuf_putc(out, '"');
+}
+
+void json_put_integer(int64_t number, struct strbuf *out)
+{
+	strbuf_add_decimal(out, (uint64_t)number, true);
 }
 
 void json_put_line(unsigned depth, struct strbuf *out)

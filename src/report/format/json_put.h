@@ -12,6 +12,11 @@
  */
 void json_put(const json_t *value, size_t flags, struct strbuf *out);
 
+/* What json_text(), json_address() and json_integer() make, without making that. */
+void json_put_text(const char *bytes, size_t length, struct strbuf *out);
+void json_put_address(taddr_t address, struct strbuf *out);
+void json_put_integer(int64_t number, struct strbuf *out);
+
 /*
  * The same in pieces, for what is too long to be kept whole: as JSON_INDENT(1) has
  * it where it stands so deep.

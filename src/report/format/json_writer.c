@@ -9,53 +9,28 @@
 
 #include "base/strbuf.h"
 #include "base/xalloc.h"
+#include "report/format/json_put.h"
 
 /* Every integer up to here is a double, which is what most readers have. */
 #define EXACT (1ll << 53)
 
-/* Values that are being collected: of the call, of a struct, of an array. */
+/* Values that are being written: of the call, of a struct, of an array. */
 struct json_level {
-	const char *name; /* of the group itself */
-	json_t *values;
-	json_t *names;
+	size_t begin;        /* of its text */
+	size_t first_member; /* these two: not of an array */
+	bool keeps_members;
 	bool named;
+};
+
+/* A value on such a level. */
+struct json_member {
+	const char *name;
+	size_t begin;
 };
 
 static struct json_writer *json_of(struct value_writer *writer)
 {
 	return (struct json_writer *)writer;
-}
-
-static void push(struct json_writer *json)
-{
-	json->levels = xgrow(json->levels, json->depth, &json->room,
-			     sizeof(*json->levels));
-	json->levels[json->depth++] = (struct json_level){
-		.name = json->name,
-		.values = json_array(),
-		.names = json_array(),
-	};
-	json->name = NULL;
-}
-
-static void put(struct json_writer *json, json_t *value)
-{
-	struct json_level *level = &json->levels[json->depth - 1];
-	json_t *name = json->name ? json_text(json->name, strlen(json->name)) :
-				    json_null();
-
-	level->named |= json->name != NULL;
-	json_array_append_new(level->values, value);
-	json_array_append_new(level->names, name);
-	json->name = NULL;
-}
-
-static json_t *mark(const char *key, json_t *value)
-{
-	json_t *object = json_object();
-
-	json_object_set_new(object, key, value);
-	return object;
 }
 
 json_t *json_address(taddr_t address)
@@ -71,13 +46,13 @@ json_t *json_address(taddr_t address)
 static json_t *hex_text(const char *bytes, size_t length)
 {
 	struct strbuf text = { 0 };
-	json_t *value;
+	json_t *object = json_object();
 
 	for (size_t i = 0; i < length; i++)
 		strbuf_printf(&text, "%02x", (unsigned char)bytes[i]);
-	value = mark("hex", json_string(strbuf_text(&text)));
+	json_object_set_new(object, "hex", json_string(strbuf_text(&text)));
 	strbuf_fini(&text);
-	return value;
+	return object;
 }
 
 json_t *json_text(const char *bytes, size_t length)
@@ -110,46 +85,88 @@ static size_t whole_length(const char *bytes, size_t length)
 	return length;
 }
 
-static json_t *integer(const struct value_number *number)
+static void push(struct json_writer *json, bool keeps_members)
 {
-	int64_t value = (int64_t)number->value;
-	char text[32];
+	json->levels = xgrow(json->levels, json->depth, &json->room,
+			     sizeof(*json->levels));
+	json->levels[json->depth++] = (struct json_level){
+		.begin = json->text.length,
+		.first_member = json->member_count,
+		.keeps_members = keeps_members,
+	};
+	strbuf_putc(&json->text, '[');
+}
 
-	if (number->is_signed || value >= 0) {
-		if (value <= EXACT && value >= -EXACT)
-			return json_integer(value);
-		snprintf(text, sizeof(text), "%" PRId64, value);
-	} else {
-		snprintf(text, sizeof(text), "%" PRIu64, number->value);
-	}
-	return json_string(text);
+static void add_member(struct json_writer *json)
+{
+	json->members = xgrow(json->members, json->member_count,
+			      &json->member_room, sizeof(*json->members));
+	json->members[json->member_count++] =
+		(struct json_member){ json->name, json->text.length };
+}
+
+/* Now, as it may be gone when it is asked for. */
+static void add_name(struct json_writer *json)
+{
+	struct strbuf *out = &json->names;
+
+	strbuf_putc(out, out->length ? ',' : '[');
+	if (json->name)
+		json_put_text(json->name, strlen(json->name), out);
+	else
+		strbuf_puts(out, "null");
+}
+
+/* What is added to the text next is a value. */
+static struct strbuf *begin_value(struct json_writer *json)
+{
+	struct json_level *level = &json->levels[json->depth - 1];
+
+	if (json->text.length > level->begin + 1)
+		strbuf_putc(&json->text, ',');
+	if (level->keeps_members)
+		add_member(json);
+	if (json->depth == 1)
+		add_name(json);
+	level->named |= json->name != NULL;
+	json->name = NULL;
+	return &json->text;
+}
+
+static void put_marked(struct json_writer *json, const char *text)
+{
+	strbuf_puts(begin_value(json), text);
+}
+
+static void put_text(struct json_writer *json, const char *text)
+{
+	json_put_text(text, strlen(text), begin_value(json));
 }
 
 /* 'a' without its quotes; EOF has none. */
-static json_t *character(const char *text)
+static void put_character(struct json_writer *json, const char *text)
 {
 	size_t length = strlen(text);
 
 	if (length > 2 && text[0] == '\'' && text[length - 1] == '\'')
-		return json_text(text + 1, length - 2);
-	return json_text(text, length);
+		json_put_text(text + 1, length - 2, begin_value(json));
+	else
+		put_text(json, text);
 }
 
-static json_t *number_value(const struct value_number *number)
+static void put_integer(struct json_writer *json,
+			const struct value_number *number)
 {
-	switch (number->style) {
-	case NUMBER_DECIMAL:
-	case NUMBER_BASED:
-		break;
-	case NUMBER_CHAR:
-		return character(number->text);
-	case NUMBER_BOOL:
-		return json_boolean(number->value != 0);
-	case NUMBER_NAMED:
-	case NUMBER_BITS:
-		return json_text(number->text, strlen(number->text));
-	}
-	return integer(number);
+	const int64_t value = (int64_t)number->value;
+	const bool is_signed = number->is_signed || value >= 0;
+	const bool exact = is_signed && value <= EXACT && value >= -EXACT;
+	struct strbuf *out = begin_value(json);
+
+	if (!exact)
+		strbuf_putc(out, '"');
+	strbuf_add_decimal(out, number->value, is_signed);
+	if (!exact)
+		strbuf_putc(out, '"');
 }
 
 static void write_name(struct value_writer *writer, const char *name)
@@ -160,25 +177,39 @@ static void write_name(struct value_writer *writer, const char *name)
 static void write_number(struct value_writer *writer,
 			 const struct value_number *number)
 {
-	put(json_of(writer), number_value(number));
+	struct json_writer *json = json_of(writer);
+
+	switch (number->style) {
+	case NUMBER_DECIMAL:
+	case NUMBER_BASED:
+		break;
+	case NUMBER_CHAR:
+		put_character(json, number->text);
+		return;
+	case NUMBER_BOOL:
+		put_marked(json, number->value ? "true" : "false");
+		return;
+	case NUMBER_NAMED:
+	case NUMBER_BITS:
+		put_text(json, number->text);
+		return;
+	}
+	put_integer(json, number);
 }
 
 static void write_real(struct value_writer *writer, long double value,
 		       const char *text)
 {
 	double real = (double)value;
+	json_t *number;
 
-	put(json_of(writer),
-	    isfinite(real) ? json_real(real) : json_string(text));
-}
-
-static json_t *at_address(json_t *text, taddr_t address)
-{
-	json_t *object = json_object();
-
-	json_object_set_new(object, "text", text);
-	json_object_set_new(object, "address", json_address(address));
-	return object;
+	if (!isfinite(real)) {
+		put_text(json_of(writer), text);
+		return;
+	}
+	number = json_real(real);
+	json_put(number, JSON_ENCODE_ANY, begin_value(json_of(writer)));
+	json_decref(number);
 }
 
 static void write_text(struct value_writer *writer,
@@ -187,41 +218,51 @@ static void write_text(struct value_writer *writer,
 	struct json_writer *json = json_of(writer);
 	size_t length = text->cut ? whole_length(text->bytes, text->length) :
 				    text->length;
-
-	json_t *value = json_text(text->bytes, length);
+	struct strbuf *out = begin_value(json);
 
 	json->cut |= text->cut;
-	put(json, text->address ? at_address(value, text->address) : value);
+	if (text->address)
+		strbuf_puts(out, "{\"text\":");
+	json_put_text(text->bytes, length, out);
+	if (!text->address)
+		return;
+	strbuf_puts(out, ",\"address\":");
+	json_put_address(text->address, out);
+	strbuf_putc(out, '}');
 }
 
 static void write_address(struct value_writer *writer, taddr_t address)
 {
-	put(json_of(writer), json_address(address));
+	json_put_address(address, begin_value(json_of(writer)));
 }
 
 static void write_null(struct value_writer *writer)
 {
-	put(json_of(writer), json_null());
+	put_marked(json_of(writer), "null");
 }
 
 static void write_word(struct value_writer *writer, const char *text)
 {
-	put(json_of(writer), json_text(text, strlen(text)));
+	put_text(json_of(writer), text);
 }
 
 static void write_unreadable(struct value_writer *writer, taddr_t address)
 {
-	put(json_of(writer), mark("unreadable", json_address(address)));
+	struct strbuf *out = begin_value(json_of(writer));
+
+	strbuf_puts(out, "{\"unreadable\":");
+	json_put_address(address, out);
+	strbuf_putc(out, '}');
 }
 
 static void write_unknown(struct value_writer *writer)
 {
-	put(json_of(writer), mark("unknown", json_true()));
+	put_marked(json_of(writer), "{\"unknown\":true}");
 }
 
 static void write_omitted(struct value_writer *writer)
 {
-	put(json_of(writer), mark("omitted", json_true()));
+	put_marked(json_of(writer), "{\"omitted\":true}");
 }
 
 static void write_cut(struct value_writer *writer)
@@ -231,46 +272,77 @@ static void write_cut(struct value_writer *writer)
 
 static void begin(struct value_writer *writer, enum value_group group)
 {
-	(void)group;
-	push(json_of(writer));
+	struct json_writer *json = json_of(writer);
+
+	(void)begin_value(json);
+	push(json, group == GROUP_STRUCT);
 }
 
-/* Members without a name, among others that have one, go by their number. */
-static json_t *object_of(const struct json_level *level)
+/* Where the text of a value ends: before the comma, or with its level's. */
+static size_t end_of(const struct json_writer *json, size_t member)
 {
-	json_t *object = json_object(), *value;
+	return member + 1 < json->member_count ?
+		       json->members[member + 1].begin - 1 :
+		       json->text.length;
+}
+
+/*
+ * The places of members by their keys. Members without a name, among others that
+ * have one, go by their number; of several with one name the last one counts.
+ */
+static json_t *keys_of(const struct json_writer *json, size_t first)
+{
+	json_t *keys = json_object();
 	size_t i;
 
-	json_array_foreach(level->values, i, value) {
-		const char *name =
-			json_string_value(json_array_get(level->names, i));
+	for (i = first; i < json->member_count; i++) {
+		const char *name = json->members[i].name;
 		char number[24];
 
-		snprintf(number, sizeof(number), "%zu", i);
-		json_object_set(object, name ? name : number, value);
+		if (name && !json_object_set_new(keys, name, json_integer(i)))
+			continue;
+		snprintf(number, sizeof(number), "%zu", i - first);
+		json_object_set_new(keys, number, json_integer(i));
 	}
-	return object;
+	return keys;
 }
 
-static void drop(struct json_level *level)
+/* Instead of the array that its values were written as. */
+static void make_object(struct json_writer *json,
+			const struct json_level *level)
 {
-	json_decref(level->values);
-	json_decref(level->names);
+	json_t *keys = keys_of(json, level->first_member), *place;
+	struct strbuf *out = &json->spare;
+	const char *key;
+
+	strbuf_clear(out);
+	json_object_foreach(keys, key, place)
+	{
+		const size_t member = json_integer_value(place);
+		const size_t from = json->members[member].begin;
+
+		strbuf_putc(out, out->length ? ',' : '{');
+		json_put_text(key, strlen(key), out);
+		strbuf_putc(out, ':');
+		strbuf_add(out, json->text.text + from,
+			   end_of(json, member) - from);
+	}
+	strbuf_putc(out, '}');
+	json_decref(keys);
+	json->text.length = level->begin;
+	strbuf_add(&json->text, out->text, out->length);
 }
 
-static void end(struct value_writer *writer, enum value_group group)
+static void end(struct value_writer *writer, enum value_group group UNUSED)
 {
 	struct json_writer *json = json_of(writer);
-	struct json_level *level = &json->levels[--json->depth];
-	json_t *value;
+	const struct json_level *level = &json->levels[--json->depth];
 
-	if (group == GROUP_STRUCT && level->named)
-		value = object_of(level);
+	if (level->keeps_members && level->named)
+		make_object(json, level);
 	else
-		value = json_incref(level->values);
-	json->name = level->name;
-	drop(level);
-	put(json, value);
+		strbuf_putc(&json->text, ']');
+	json->member_count = level->first_member;
 }
 
 static const struct value_writer_ops json_ops = {
@@ -292,25 +364,52 @@ static const struct value_writer_ops json_ops = {
 void json_writer_init(struct json_writer *json)
 {
 	*json = (struct json_writer){ .writer.ops = &json_ops };
-	push(json);
+	push(json, true);
+}
+
+void json_writer_clear(struct json_writer *json)
+{
+	strbuf_clear(&json->text);
+	strbuf_clear(&json->names);
+	json->depth = json->member_count = 0;
+	json->name = NULL;
+	json->cut = false;
+	push(json, true);
 }
 
 void json_writer_fini(struct json_writer *json)
 {
-	while (json->depth)
-		drop(&json->levels[--json->depth]);
+	strbuf_fini(&json->text);
+	strbuf_fini(&json->names);
+	strbuf_fini(&json->spare);
 	free(json->levels);
+	free(json->members);
 }
 
-json_t *json_writer_values(struct json_writer *json)
+void json_writer_put_values(const struct json_writer *json, struct strbuf *out)
 {
-	return json_incref(json->levels[0].values);
+	strbuf_add(out, json->text.text, json->text.length);
+	strbuf_putc(out, ']');
 }
 
-json_t *json_writer_names(struct json_writer *json)
+bool json_writer_has_names(const struct json_writer *json)
 {
-	return json->levels[0].named ? json_incref(json->levels[0].names) :
-				       NULL;
+	return json->levels[0].named;
+}
+
+void json_writer_put_names(const struct json_writer *json, struct strbuf *out)
+{
+	strbuf_add(out, json->names.text, json->names.length);
+	strbuf_putc(out, ']');
+}
+
+const char *json_writer_first(const struct json_writer *json,
+			      size_t *length_ret)
+{
+	if (!json->member_count)
+		return NULL;
+	*length_ret = end_of(json, 0) - json->members[0].begin;
+	return json->text.text + json->members[0].begin;
 }
 
 json_t *json_number(uint64_t number)

@@ -7,9 +7,10 @@
 #include "prototype/value_writer.h"
 
 struct json_level;
+struct json_member;
 
 /*
- * Collects the values of a call as JSON:
+ * Writes the values of a call as JSON:
  *
  *	number	a number; beyond 2^53, where readers of JSON lose digits, its
  *		decimal digits as a string. Named by an enum or flags, and
@@ -24,8 +25,11 @@ struct json_level;
  */
 struct json_writer {
 	struct value_writer writer;
+	struct strbuf text, names, spare;
 	struct json_level *levels;
 	size_t depth, room;
+	struct json_member *members; /* of all structs that have begun */
+	size_t member_count, member_room;
 	const char *name; /* of the next value */
 	bool cut;         /* a text or an array goes on */
 };
@@ -33,12 +37,20 @@ struct json_writer {
 void json_writer_init(struct json_writer *json);
 void json_writer_fini(struct json_writer *json);
 
+/* Begins anew, in the same memory. */
+void json_writer_clear(struct json_writer *json);
+
 /*
- * What was written since the beginning: an array of values, and one of their
- * names (null for those without), which is NULL when none has one.
+ * Appends what was written since the beginning: an array of values, and one of
+ * their names (null for those without), if any has one. More may be written.
  */
-json_t *json_writer_values(struct json_writer *json);
-json_t *json_writer_names(struct json_writer *json);
+void json_writer_put_values(const struct json_writer *json, struct strbuf *out);
+bool json_writer_has_names(const struct json_writer *json);
+void json_writer_put_names(const struct json_writer *json, struct strbuf *out);
+
+/* The text of the first value; NULL: there is none. */
+const char *json_writer_first(const struct json_writer *json,
+			      size_t *length_ret);
 
 /* "0x1f"; null for 0. */
 json_t *json_address(taddr_t address);

@@ -37,19 +37,22 @@ static void add_head(struct strbuf *out, const char *kind,
 {
 	uint64_t wall = clock_wall(time);
 
-	strbuf_printf(out,
-		      "{\"event\":\"%s\",\"pid\":%d,\"tid\":%d,"
-		      "\"time\":%llu.%06llu",
-		      kind, (int)event->pid, (int)event->tid,
-		      (unsigned long long)(wall / NS_PER_SECOND),
-		      (unsigned long long)(wall % NS_PER_SECOND / 1000));
+	strbuf_puts(out, "{\"event\":\"");
+	strbuf_puts(out, kind);
+	strbuf_puts(out, "\",\"pid\":");
+	json_put_integer(event->pid, out);
+	strbuf_puts(out, ",\"tid\":");
+	json_put_integer(event->tid, out);
+	strbuf_puts(out, ",\"time\":");
+	strbuf_add_decimal(out, wall / NS_PER_SECOND, false);
+	strbuf_add_micros(out, wall);
 }
 
 static void add_seconds(struct strbuf *out, const char *key, uint64_t ns)
 {
-	strbuf_printf(out, ",\"%s\":%llu.%09llu", key,
-		      (unsigned long long)(ns / NS_PER_SECOND),
-		      (unsigned long long)(ns % NS_PER_SECOND));
+	strbuf_puts(out, key);
+	strbuf_add_decimal(out, ns / NS_PER_SECOND, false);
+	strbuf_add_nanos(out, ns);
 }
 
 /* A call that nobody will see return is told of as soon as it begins. */
@@ -57,9 +60,9 @@ static void add_duration(struct strbuf *out, const struct event *event)
 {
 	if (event->end != CALL_RETURNED && event->time <= event->call->time)
 		return;
-	add_seconds(out, "duration", event_duration(event));
+	add_seconds(out, ",\"duration\":", event_duration(event));
 	if (!event_is_resolved(event))
-		add_seconds(out, "below", event->cost.resolution_ns);
+		add_seconds(out, ",\"below\":", event->cost.resolution_ns);
 }
 
 /* The rest of a line: an object's members, and its end. */
@@ -79,17 +82,13 @@ static void add_members(struct strbuf *out, const json_t *object)
 static int write_line(struct json_sink *json, const char *kind,
 		      const struct event *event, json_t *object)
 {
-	bool is_call = !strcmp(kind, "call");
 	struct log_file *file;
 	int err = log_files_get(&json->files, event->pid, &file);
 
 	if (!err) {
 		struct strbuf *out = &file->output.text;
 
-		add_head(out, kind, event,
-			 is_call ? event->call->time : event->time);
-		if (is_call)
-			add_duration(out, event);
+		add_head(out, kind, event, event->time);
 		add_members(out, object);
 		err = output_end_line(&file->output);
 	}
@@ -109,9 +108,21 @@ static void set_signal(json_t *object, int number)
 
 static int end_call(struct json_sink *json, const struct event *event)
 {
-	json_t *object = json_calls_end(&json->calls, event);
+	struct log_file *file;
+	struct strbuf *out;
+	int err;
 
-	return object ? write_line(json, "call", event, object) : 0;
+	if (!json_calls_runs(&json->calls, event->call))
+		return 0;
+	err = log_files_get(&json->files, event->pid, &file);
+	if (err)
+		return err;
+	out = &file->output.text;
+	add_head(out, "call", event, event->call->time);
+	add_duration(out, event);
+	json_calls_end(&json->calls, event, out);
+	strbuf_putc(out, '}');
+	return output_end_line(&file->output);
 }
 
 static int take_signal(struct json_sink *json, const struct event *event)

@@ -6,39 +6,88 @@
 
 #include "base/hash.h"
 #include "base/xalloc.h"
+#include "report/format/json_put.h"
 #include "report/format/json_stack.h"
-#include "report/format/json_writer.h"
 #include "report/log/event_values.h"
+
+/* What it takes to use the memory of a call's values for another one's. */
+#define SPARE_SIZE 4096
 
 /* A call that has begun: what its arguments were by then. */
 struct begun_call {
 	uint64_t id;
 	struct json_writer values;
+	struct begun_call *next_spare;
 	UT_hash_handle hh;
 };
 
-static void set_text(json_t *object, const char *key, const char *text)
+static struct begun_call *take_begun(struct json_calls *calls)
 {
-	json_object_set_new(object, key, json_text(text, strlen(text)));
+	struct begun_call *begun = calls->spare;
+
+	if (begun) {
+		calls->spare = begun->next_spare;
+		json_writer_clear(&begun->values);
+		return begun;
+	}
+	begun = xcalloc(1, sizeof(*begun));
+	json_writer_init(&begun->values);
+	return begun;
+}
+
+static void free_begun(struct begun_call *begun)
+{
+	json_writer_fini(&begun->values);
+	free(begun);
+}
+
+/* Few have long texts, and they shall not keep that memory. */
+static void keep_spare(struct json_calls *calls, struct begun_call *begun)
+{
+	if (begun->values.text.room > SPARE_SIZE) {
+		free_begun(begun);
+		return;
+	}
+	begun->next_spare = calls->spare;
+	calls->spare = begun;
+}
+
+static struct begun_call *find_begun(const struct json_calls *calls,
+				     const struct call *call)
+{
+	struct begun_call *begun;
+
+	HASH_FIND(hh, calls->begun, &call->id, sizeof(call->id), begun);
+	return begun;
 }
 
 void json_calls_begin(struct json_calls *calls, const struct event *event)
 {
 	struct call_values values = event_values(event);
-	struct begun_call *begun = xcalloc(1, sizeof(*begun));
+	struct begun_call *begun = take_begun(calls);
 
 	begun->id = event->call->id;
-	json_writer_init(&begun->values);
 	prototype_write_entry(event->call->function->prototype, &values,
 			      &calls->options.limits, &begun->values.writer);
 	HASH_ADD(hh, calls->begun, id, sizeof(begun->id), begun);
 }
 
-static void free_begun(struct json_calls *calls, struct begun_call *begun)
+bool json_calls_runs(const struct json_calls *calls, const struct call *call)
 {
-	HASH_DEL(calls->begun, begun);
-	json_writer_fini(&begun->values);
-	free(begun);
+	return find_begun(calls, call) != NULL;
+}
+
+static void put_text(struct strbuf *out, const char *key, const char *text)
+{
+	strbuf_puts(out, key);
+	json_put_text(text, strlen(text), out);
+}
+
+static void put_value(struct strbuf *out, const char *key, json_t *value)
+{
+	strbuf_puts(out, key);
+	json_put(value, JSON_COMPACT, out);
+	json_decref(value);
 }
 
 static const char *end_name(enum call_end end)
@@ -65,59 +114,66 @@ static const char *end_name(enum call_end end)
 	return "returned";
 }
 
-static void set_function(const struct json_calls *calls, json_t *object,
-			 const struct call *call)
+static void put_function(const struct json_calls *calls,
+			 const struct call *call, struct strbuf *out)
 {
 	const struct function *function = call->function;
 	bool is_system = function->place == FUNCTION_SYSTEM_CALL;
 
-	set_text(object, "function",
+	put_text(out, ",\"function\":",
 		 is_system ? function->name :
 			     names_short(calls->names, function));
 	if (function->library)
-		set_text(object, "library", function->library);
+		put_text(out, ",\"library\":", function->library);
 	if (function->caller)
-		set_text(object, "caller", function->caller);
+		put_text(out, ",\"caller\":", function->caller);
 	if (is_system)
-		json_object_set_new(object, "syscall", json_true());
-	json_object_set_new(object, "ip", json_address(call->return_address));
-	json_object_set_new(object, "depth", json_integer(call->depth));
+		strbuf_puts(out, ",\"syscall\":true");
+	strbuf_puts(out, ",\"ip\":");
+	json_put_address(call->return_address, out);
+	strbuf_puts(out, ",\"depth\":");
+	json_put_integer(call->depth, out);
 }
 
 /* Nothing comes of a void function, nor of a call that was interrupted. */
-static void set_result(const struct json_calls *calls, json_t *object,
-		       const struct event *event,
-		       const struct call_values *values, bool *cut)
+static void put_result(struct json_calls *calls, const struct event *event,
+		       const struct call_values *values, struct strbuf *out)
 {
-	struct json_writer result;
-	json_t *array, *value;
+	static const char nothing[] = "\"<void>\"";
+	struct json_writer *result = &calls->result;
 	const char *text;
+	size_t length;
 
-	json_writer_init(&result);
+	json_writer_clear(result);
 	prototype_write_result(event->call->function->prototype, values,
-			       &calls->options.limits, &result.writer);
-	array = json_writer_values(&result);
-	value = json_array_get(array, 0);
-	text = json_string_value(value);
-	if (value && (event->failed || !event->error) &&
-	    !(text && !strcmp(text, "<void>")))
-		json_object_set(object, "result", value);
-	*cut |= result.cut;
-	json_decref(array);
-	json_writer_fini(&result);
+			       &calls->options.limits, &result->writer);
+	text = json_writer_first(result, &length);
+	if (!text || (event->error && !event->failed) ||
+	    (length == strlen(nothing) && !memcmp(text, nothing, length)))
+		return;
+	strbuf_puts(out, ",\"result\":");
+	strbuf_add(out, text, length);
 }
 
-static void set_error(json_t *object, const struct event *event)
+static void put_error(const struct event *event, struct strbuf *out)
 {
 	const char *name = error_name(event->error);
 
 	if (event->failed)
-		json_object_set_new(object, "failed", json_true());
-	if (name)
-		set_text(object, "error", name);
-	else if (event->error)
-		json_object_set_new(object, "error",
-				    json_integer(event->error));
+		strbuf_puts(out, ",\"failed\":true");
+	if (!event->error)
+		return;
+	if (name) {
+		put_text(out, ",\"error\":", name);
+		return;
+	}
+	strbuf_puts(out, ",\"error\":");
+	json_put_integer(event->error, out);
+}
+
+static void set_text(json_t *object, const char *key, const char *text)
+{
+	json_object_set_new(object, key, json_text(text, strlen(text)));
 }
 
 static json_t *script_frame(const struct script_frame *frame)
@@ -130,67 +186,66 @@ static json_t *script_frame(const struct script_frame *frame)
 	return object;
 }
 
-static void set_script(const struct json_calls *calls, json_t *object,
-		       const struct script_frames *frames)
+static void put_script(const struct json_calls *calls,
+		       const struct script_frames *frames, struct strbuf *out)
 {
 	json_t *array;
 
-	json_object_set_new(object, "script", script_frame(frames->own));
+	put_value(out, ",\"script\":", script_frame(frames->own));
 	if (!calls->namer)
 		return;
 	array = json_array();
 	for (size_t i = 0; i < frames->count; i++)
 		json_array_append_new(array, script_frame(&frames->list[i]));
-	json_object_set_new(object, "script_stack", array);
+	put_value(out, ",\"script_stack\":", array);
 }
 
-static void set_values(const struct json_calls *calls, json_t *object,
-		       const struct event *event, struct json_writer *arguments)
+static void put_values(struct json_calls *calls, const struct event *event,
+		       struct json_writer *arguments, struct strbuf *out)
 {
 	const struct prototype *prototype = event->call->function->prototype;
 	struct call_values values = event_values(event);
-	json_t *names;
 	bool cut;
 
 	if (event->kind == EVENT_RETURN)
 		prototype_write_later(prototype, &values,
 				      &calls->options.limits,
 				      &arguments->writer);
-	json_object_set_new(object, "args", json_writer_values(arguments));
-	names = json_writer_names(arguments);
-	if (names)
-		json_object_set_new(object, "names", names);
+	strbuf_puts(out, ",\"args\":");
+	json_writer_put_values(arguments, out);
+	if (json_writer_has_names(arguments)) {
+		strbuf_puts(out, ",\"names\":");
+		json_writer_put_names(arguments, out);
+	}
 	cut = arguments->cut;
 	if (event->kind == EVENT_RETURN) {
-		set_result(calls, object, event, &values, &cut);
-		set_error(object, event);
+		put_result(calls, event, &values, out);
+		put_error(event, out);
+		cut |= calls->result.cut;
 	}
 	if (cut)
-		json_object_set_new(object, "cut", json_true());
+		strbuf_puts(out, ",\"cut\":true");
 }
 
-json_t *json_calls_end(struct json_calls *calls, const struct event *event)
+void json_calls_end(struct json_calls *calls, const struct event *event,
+		    struct strbuf *out)
 {
 	const struct call *call = event->call;
-	struct begun_call *begun;
-	json_t *object;
+	struct begun_call *begun = find_begun(calls, call);
 
-	HASH_FIND(hh, calls->begun, &call->id, sizeof(call->id), begun);
 	if (!begun)
-		return NULL;
-	object = json_object();
-	set_function(calls, object, call);
-	set_values(calls, object, event, &begun->values);
-	set_text(object, "end", end_name(event->end));
+		return;
+	put_function(calls, call, out);
+	put_values(calls, event, &begun->values, out);
+	put_text(out, ",\"end\":", end_name(event->end));
 	if (call->script)
-		set_script(calls, object, call->script);
+		put_script(calls, call->script, out);
 	if (calls->namer)
-		json_object_set_new(object, "stack",
-				    json_stack(calls->options.stacks,
-					       calls->namer, call->stack,
-					       call->function->name));
-	free_begun(calls, begun);
-	return object;
+		put_value(out, ",\"stack\":",
+			  json_stack(calls->options.stacks, calls->namer,
+				     call->stack, call->function->name));
+	HASH_DEL(calls->begun, begun);
+	keep_spare(calls, begun);
 }
 
 void json_calls_init(struct json_calls *calls,
@@ -204,6 +259,7 @@ void json_calls_init(struct json_calls *calls,
 
 	*calls = (struct json_calls){ .options = *options };
 	calls->names = names_new(&names);
+	json_writer_init(&calls->result);
 	if (options->where)
 		calls->namer = namer_new(&namer);
 }
@@ -212,8 +268,15 @@ void json_calls_fini(struct json_calls *calls)
 {
 	struct begun_call *begun, *next;
 
-	HASH_ITER(hh, calls->begun, begun, next)
-		free_begun(calls, begun);
+	HASH_ITER(hh, calls->begun, begun, next) {
+		HASH_DEL(calls->begun, begun);
+		free_begun(begun);
+	}
+	while ((begun = calls->spare)) {
+		calls->spare = begun->next_spare;
+		free_begun(begun);
+	}
+	json_writer_fini(&calls->result);
 	names_free(calls->names);
 	namer_free(calls->namer);
 }

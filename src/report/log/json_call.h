@@ -2,8 +2,8 @@
 #ifndef CALLTRAP_JSON_CALL_H
 #define CALLTRAP_JSON_CALL_H
 
-#include <jansson.h>
-
+#include "base/strbuf.h"
+#include "report/format/json_writer.h"
 #include "report/format/names.h"
 #include "report/log/json.h"
 
@@ -15,6 +15,8 @@ struct json_calls {
 	struct names *names;
 	struct namer *namer;      /* -w, or NULL */
 	struct begun_call *begun; /* by call */
+	struct begun_call *spare; /* to be used again */
+	struct json_writer result;
 };
 
 void json_calls_init(struct json_calls *calls,
@@ -23,7 +25,11 @@ void json_calls_fini(struct json_calls *calls);
 
 void json_calls_begin(struct json_calls *calls, const struct event *event);
 
-/* The members of an ended call's object (see json.h), without its head. */
-json_t *json_calls_end(struct json_calls *calls, const struct event *event);
+/* Whether it was told of when it began, and not yet when it ended. */
+bool json_calls_runs(const struct json_calls *calls, const struct call *call);
+
+/* Appends the members of an ended one (see json.h), but those of its head. */
+void json_calls_end(struct json_calls *calls, const struct event *event,
+		    struct strbuf *out);
 
 #endif
