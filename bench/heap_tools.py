@@ -19,6 +19,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -215,13 +216,24 @@ def start(tool, directory, program):
                             stderr=subprocess.DEVNULL)
 
 
+def end(started):
+    """With all that it has started."""
+    for pid in reversed(family_of(started.pid)):
+        os.kill(pid, signal.SIGKILL)
+    started.wait()
+
+
 # ---- programs ----
 
 def served(name):
     def measure(tool, directory, options):
         server = servers.SERVERS[name](directory)
         started = start(tool, directory, server.argv)
-        pid = server.wait()
+        try:
+            pid = server.wait()
+        except servers.NotReady:
+            end(started)
+            return {}
         server.load(1000)
         before = stat_of(pid)[1]
         found = server.load(options.requests)
@@ -378,7 +390,8 @@ def print_line(name, tool, found, options):
         if numbers:
             line.append("%s %s" % (column, show(numbers)))
     if len(line) == 1:
-        line.append("not within %g s" % options.patience)
+        line.append("not within %g s" %
+                    (60 if name in servers.SERVERS else options.patience))
     print("  ".join(line), flush=True)
 
 
