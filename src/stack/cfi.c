@@ -231,6 +231,11 @@ struct cfi *cfi_new_debug(const struct image *image)
 	return new_with_index(image, cfi_index_new_debug(image));
 }
 
+uint64_t cfi_count(const struct cfi *cfi)
+{
+	return cfi->index ? cfi_index_count(cfi->index) : cfi->count;
+}
+
 void cfi_free(struct cfi *cfi)
 {
 	if (!cfi)

@@ -23,6 +23,9 @@ struct cfi *cfi_new(const struct image *image) MUST_CHECK;
 struct cfi *cfi_new_debug(const struct image *image) MUST_CHECK;
 void cfi_free(struct cfi *cfi);
 
+/* How many records it has. */
+uint64_t cfi_count(const struct cfi *cfi);
+
 /* A record in memory, and the address at which the image has it. */
 struct cfi_record {
 	uint8_t *bytes;

@@ -283,3 +283,45 @@ size_t cfi_index_read(const struct cfi_index *index, uint64_t address,
 	memcpy(ret, index->bytes + offset, size);
 	return size;
 }
+
+size_t cfi_index_count(const struct cfi_index *index)
+{
+	return index->count;
+}
+
+uint64_t cfi_index_start(const struct cfi_index *index, size_t number)
+{
+	return number < index->count ? index->places[number].start : UINT64_MAX;
+}
+
+static bool record_at(const struct cfi_index *index, uint64_t offset,
+		      struct cfi_record *ret)
+{
+	struct cursor c = cursor_of(index->bytes, index->size);
+	uint32_t length;
+
+	cursor_seek(&c, offset);
+	length = cursor_u32(&c);
+	if (c.bad || length < 8 || length > index->size - c.position)
+		return false;
+	*ret = (struct cfi_record){
+		.bytes = index->bytes + offset,
+		.size = length + sizeof(length),
+		.address = index->address + offset,
+	};
+	return true;
+}
+
+bool cfi_index_entry(const struct cfi_index *index, size_t number,
+		     struct cfi_entry *ret)
+{
+	const uint64_t offset = index->places[number].offset;
+	uint32_t distance;
+
+	*ret = (struct cfi_entry){ .start = index->places[number].start };
+	if (!record_at(index, offset, &ret->fde))
+		return false;
+	memcpy(&distance, ret->fde.bytes + 4, sizeof(distance));
+	return distance && distance <= offset + 4 &&
+	       record_at(index, offset + 4 - distance, &ret->cie);
+}

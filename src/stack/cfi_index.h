@@ -4,8 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/types.h"
-#include "image/image.h"
+#include "stack/cfi.h"
 
 /*
  * What a linker that writes no .eh_frame_hdr has left out: which record is
@@ -21,6 +20,14 @@ void cfi_index_free(struct cfi_index *index);
 
 bool cfi_index_find(const struct cfi_index *index, uint64_t address,
 		    uint64_t *start_ret, uint64_t *fde_ret);
+
+/* All of them, by where their code begins; UINT64_MAX behind the last one. */
+size_t cfi_index_count(const struct cfi_index *index);
+uint64_t cfi_index_start(const struct cfi_index *index, size_t number);
+
+/* The record and its CIE, where they lie: not to be freed, and not checked. */
+bool cfi_index_entry(const struct cfi_index *index, size_t number,
+		     struct cfi_entry *ret);
 
 /* Bytes of the section; how many there are. */
 size_t cfi_index_read(const struct cfi_index *index, uint64_t address,

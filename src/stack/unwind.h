@@ -85,6 +85,37 @@ bool unwind_rule(struct unwinder *unwinder, struct space *space,
 		 taddr_t address, struct unwind_rule *ret);
 
 /*
+ * The same for all of a module's code, made a part at a time: by its tables alone, as far
+ * as these are plain. The first span begins with the module; they are for addresses of
+ * instructions, so for those of calls and not for where they return to.
+ */
+struct unwind_span {
+	uint32_t offset; /* in the module */
+	uint32_t rule;   /* among the table's; 0: none */
+};
+
+struct unwind_table {
+	const struct unwind_span *spans;
+	size_t span_count;
+	const struct unwind_rule *rules; /* the first one means nothing */
+	size_t rule_count;
+};
+
+struct unwind_tabler;
+
+/* NULL when there is nothing, for so many spans at most; the module may go meanwhile. */
+struct unwind_tabler *unwind_tabler_new(const struct module *module,
+					size_t most) MUST_CHECK;
+void unwind_tabler_free(struct unwind_tabler *tabler);
+
+/* Some milliseconds' work; false when it is done. */
+bool unwind_tabler_go_on(struct unwind_tabler *tabler);
+
+/* Then. False: it has too many. Good as long as the tabler. */
+bool unwind_tabler_table(const struct unwind_tabler *tabler,
+			 struct unwind_table *ret);
+
+/*
  * All such addresses of the stack that was taken last, at an entry; forgotten
  * by unwind_last_forget().
  */

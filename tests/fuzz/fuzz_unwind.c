@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/xalloc.h"
+#include "stack/cfi_spans.h"
 #include "stack/unwind_row.h"
 
 #define BASE       0x10000u
@@ -154,6 +155,24 @@ static void ask(struct learner *learner, struct image *image,
 	free(row);
 }
 
+/* All code at once. That libunwind says the same of real files is test_tabler's. */
+static void make_spans(const struct image *image)
+{
+	struct cfi_spans spans;
+	size_t i;
+
+	if (cfi_spans_init(&spans, image, image_low(image), 4096)) {
+		while (cfi_spans_go_on(&spans, 16))
+			;
+		check(spans.count <= 4096);
+		for (i = 0; i < spans.count; i++)
+			check(spans.spans[i].rule < spans.rule_count &&
+			      (!i || spans.spans[i].offset >
+					     spans.spans[i - 1].offset));
+	}
+	cfi_spans_fini(&spans);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct learner *learner;
@@ -170,6 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	for (address = image_low(image); cfi && address < image_high(image);
 	     address += 61)
 		ask(learner, image, cfi, address);
+	make_spans(image);
 	cfi_free(cfi);
 	learner_free(learner);
 	image_put(image);
