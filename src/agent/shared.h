@@ -47,6 +47,8 @@ struct shared {
 	uint64_t asked_for_walks;      /* when all were to be told again */
 	unsigned readers[SHARED_BLOCKS]; /* its thread's entry + 1 */
 	unsigned next_way; /* of a range that is overwritten next */
+	/* Of struct agent_tables: so much is taken. */
+	unsigned tables, spans, strides, span_rules;
 };
 
 /* fd becomes its own. Returns a negative errno when it can't be mapped. */
@@ -142,6 +144,28 @@ bool shared_has_row(const struct shared *shared, taddr_t address);
 /* False when there is no place for it. */
 bool shared_add_row(struct shared *shared, taddr_t address, uint64_t rule);
 void shared_clear_rows(struct shared *shared);
+
+/*
+ * Rules for a module's code from low to high, see struct agent_table: first where they
+ * are to be, then all spans one after the other, then from when on they count. False
+ * when there is no room. A rule is a number of the list.
+ */
+struct shared_table {
+	taddr_t low, high;
+	const uint64_t *rules; /* the first one means nothing */
+	size_t rule_count;
+	size_t span_count;
+	unsigned first_rule, first_span, first_stride; /* it gets these */
+};
+
+bool shared_begin_table(struct shared *shared,
+			struct shared_table *table) MUST_CHECK;
+void shared_put_span(struct shared *shared, const struct shared_table *table,
+		     size_t number, uint32_t offset, uint32_t rule);
+void shared_end_table(struct shared *shared, const struct shared_table *table);
+
+/* Code from low to high is gone; whoever walks over it sees that by cleared rows. */
+void shared_forget_tables(struct shared *shared, taddr_t low, taddr_t high);
 
 /*
  * SAMPLES: what the agent knows of blocks that are kept, see struct

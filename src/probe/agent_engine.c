@@ -176,7 +176,9 @@ static void drain(struct event_source *source, uint64_t now)
 	for (space = engine->spaces; space; space = space->next)
 		look_after(space, now);
 	for (space = engine->spaces; space; space = space->next)
-		pause = agent_pause_for_walkers(space, pause);
+		pause = agent_tables_make(space) ?
+				0 :
+				agent_pause_for_walkers(space, pause);
 	engine->drained = now;
 	if (agent_tell(engine) >= MANY_RECORDS)
 		source->due = clock_now();
@@ -273,6 +275,7 @@ static void forget_range(struct engine *base, struct probe_space *space,
 		return;
 	agent_forget_range(&own->agent, low, high);
 	own->knows_walkers = false;
+	agent_tables_forget(own, low, high);
 	agent_watch_forget_rows(own);
 }
 
@@ -308,6 +311,7 @@ static void free_space(struct agent_space *space)
 	agent_entries_forget(space->engine, space);
 	agent_fini(&space->agent);
 	agent_lists_free(space);
+	agent_tables_free(space);
 	for (i = 0; i < SHARED_BLOCKS; i++)
 		free(space->walks[i]);
 	free(space);

@@ -75,6 +75,13 @@ struct agent_beginning {
 	bool over;
 };
 
+/* A module in whose code rules are missed. */
+struct agent_wish {
+	taddr_t low, high;
+	size_t missed;
+	bool over; /* it has all, or never will */
+};
+
 struct agent_space {
 	struct agent_engine *engine;
 	struct probe_space *space;
@@ -100,6 +107,11 @@ struct agent_space {
 	uint64_t unmarked; /* … and for this there was no place */
 	struct known_walk
 		*walks[SHARED_BLOCKS]; /* AGENT_KEPT_WALKS each, or NULL */
+	struct agent_wish wishes[AGENT_TABLES];
+	unsigned wish_count;
+	struct unwind_tabler
+		*tabler; /* all rules of a module are being made; … */
+	struct agent_wish making; /* … of that one */
 	struct agent_reading reading;
 	struct watched_list lists[SHARED_BLOCKS];
 	bool takes_wholes; /* who is told of its calls */
@@ -584,8 +596,23 @@ void agent_watch_reached(struct agent_point *own, struct task *task,
 bool agent_watch_sends_back(struct agent_point *own, struct task *task,
 			    const struct moment *moment);
 
+/* As the process has it. */
+uint64_t agent_row_of(const struct unwind_rule *rule);
+
 /* Addresses mean something else now. */
 void agent_watch_forget_rows(struct agent_space *space);
+
+/* ---- agent_tables.c ---- */
+
+/* A call has stopped, as this address had no rule. */
+void agent_tables_missed(struct agent_space *space, taddr_t address);
+
+/* A part of what is wanted; whether there may be more. */
+bool agent_tables_make(struct agent_space *space);
+
+/* Code is gone. */
+void agent_tables_forget(struct agent_space *space, taddr_t low, taddr_t high);
+void agent_tables_free(struct agent_space *space);
 
 /* ---- agent_engine.c ---- */
 

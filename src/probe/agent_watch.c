@@ -345,7 +345,7 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 
 /* ---- learning ---- */
 
-static uint64_t row_of(const struct unwind_rule *rule)
+uint64_t agent_row_of(const struct unwind_rule *rule)
 {
 	const unsigned bits = (rule->outermost ? AGENT_RULE_OUTERMOST : 0) |
 			      (rule->by_chain ? AGENT_RULE_BY_CHAIN : 0) |
@@ -376,10 +376,10 @@ static void add_row(struct agent_space *space, taddr_t address,
 		return;
 	if (!unwind_rule(unwinder, space->space->space, address, &rule))
 		learned->is_ruled = false;
-	else if (shared_add_row(shared, address, row_of(&rule)))
-		learned->added++;
-	else
+	else if (!shared_add_row(shared, address, agent_row_of(&rule)))
 		learned->all = false;
+	else if (++learned->added && !rule.by_chain)
+		agent_tables_missed(space, address);
 }
 
 static struct learned add_rows(struct agent_space *space)

@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 18
+#define AGENT_VERSION 19
 
 #define AGENT_CODE_SIZE      0x6000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -365,6 +365,37 @@ static inline unsigned agent_row_home(uint64_t address)
 }
 
 /*
+ * Rules for all of a module's code, where many are missed: spans by their offset in the
+ * module, each up to the next one, and for every AGENT_STRIDE bytes the last span that
+ * begins there, or before. They are for addresses of calls. What comes by a row as well
+ * has the same rule there.
+ */
+struct agent_table {
+	uint64_t low;
+	uint64_t high;   /* written last; 0: none */
+	uint32_t stride; /* the first one */
+	uint32_t unused;
+};
+
+struct agent_span {
+	uint32_t offset;
+	uint32_t rule; /* 0: none */
+};
+
+#define AGENT_TABLES      8
+#define AGENT_SPANS       (1u << 20) /* 8 MiB */
+#define AGENT_SPAN_RULES  8192
+#define AGENT_STRIDE_BITS 8
+#define AGENT_STRIDES     (1u << 19) /* of 128 MiB of code */
+
+struct agent_tables {
+	struct agent_table tables[AGENT_TABLES];
+	uint64_t rules[AGENT_SPAN_RULES]; /* agent_rule(); the first is 0 */
+	uint32_t strides[AGENT_STRIDES];
+	struct agent_span spans[AGENT_SPANS];
+};
+
+/*
  * Memory that can be read, as calltrap has found in the process's mappings: each that
  * a call's argument has led to, by the address's part of all memory. It may be gone
  * since. What isn't there has the call go by its trap, and is added.
@@ -496,6 +527,7 @@ struct agent_shared {
 	struct agent_range ranges[AGENT_RANGES];
 	struct agent_row rows[AGENT_ROWS];
 	struct agent_marks marks;
+	struct agent_tables code;
 };
 
 _Static_assert(offsetof(struct agent_shared, marks) == AGENT_MARKS_OFFSET &&

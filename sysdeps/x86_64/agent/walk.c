@@ -48,6 +48,52 @@ static inline bool find_rule(uint64_t address, uint64_t *ret)
 	return false;
 }
 
+/* Whatever lies there is looked at 32 times at most. */
+static uint64_t rule_in_table(const struct agent_table *table, uint64_t offset)
+{
+	const struct agent_tables *code = &agent_shared.code;
+	const uint64_t stride = table->stride + (offset >> AGENT_STRIDE_BITS);
+	uint32_t low = code->strides[stride % AGENT_STRIDES];
+	uint32_t high = code->strides[(stride + 1) % AGENT_STRIDES] + 1;
+
+	while (high - low > 1) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (code->spans[middle % AGENT_SPANS].offset <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return code
+		->rules[code->spans[low % AGENT_SPANS].rule % AGENT_SPAN_RULES];
+}
+
+/* By the byte before: a call may be its function's last instruction. */
+static __attribute__((noinline)) uint64_t find_in_tables(uint64_t address)
+{
+	const uint64_t call = address - 1;
+	unsigned i;
+
+	for (i = 0; i < AGENT_TABLES; i++) {
+		const struct agent_table *table = &agent_shared.code.tables[i];
+		const uint64_t high =
+			__atomic_load_n(&table->high, __ATOMIC_ACQUIRE);
+
+		if (call < high && call >= table->low)
+			return rule_in_table(table, call - table->low);
+	}
+	return 0;
+}
+
+/* What frame pointers lead to is no return address before it has a row of its own. */
+static inline bool find_any_rule(const struct step *step, uint64_t *ret)
+{
+	if (find_rule(step->address, ret))
+		return true;
+	*ret = step->by_chain ? 0 : find_in_tables(step->address);
+	return *ret;
+}
+
 /* A word between a frame's begin and the end of the stack. */
 static inline bool read_stack(const struct step *step, uint64_t at,
 			      uint64_t *ret)
@@ -254,7 +300,7 @@ static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
 	if (era & 1)
 		return false;
 	for (;;) {
-		if (!find_rule(step->address, &rule)) {
+		if (!find_any_rule(step, &rule)) {
 			ret->within = is_hook(step->address);
 			return false;
 		}
