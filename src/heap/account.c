@@ -155,7 +155,8 @@ struct site_amount heap_at_peak(const struct heap *heap,
 
 /* A site with a single block needs no history. */
 static void change_history(struct heap *heap, struct site *site,
-			   struct history_state before, uint64_t time)
+			   struct history_state before,
+			   struct history_state now, uint64_t time)
 {
 	struct history *history = &site->history;
 
@@ -165,8 +166,18 @@ static void change_history(struct heap *heap, struct site *site,
 		history_change(history, heap_since(heap, site->first_time),
 			       before);
 	}
-	history_change(history, heap_since(heap, time),
-		       (struct history_state){ site->blocks, site->bytes });
+	history_change(history, heap_since(heap, time), now);
+}
+
+/*
+ * What is there after it. By calculation: to read both numbers again takes until they
+ * are written, as that is done at once, and they were written one by one.
+ */
+static struct history_state after(struct history_state before, int64_t blocks,
+				  int64_t bytes)
+{
+	return (struct history_state){ before.blocks + blocks,
+				       before.bytes + bytes };
 }
 
 /* What a resize gives back is replaced at once: that is no low water. */
@@ -176,7 +187,8 @@ static void change_all(struct heap *heap, struct site *site, int64_t blocks,
 	const struct family *family = site->function->family;
 	struct ledger *ledger = heap_ledger(heap, family);
 	struct heap_total *total = &ledger->total;
-	struct history_state before = { site->blocks, site->bytes };
+	const struct history_state before = { site->blocks, site->bytes };
+	const struct history_state all = { total->blocks, total->bytes };
 	bool lasts = blocks > 0 || bytes > 0 || !heap->resizing;
 
 	keep_at_peak(ledger, site);
@@ -194,11 +206,11 @@ static void change_all(struct heap *heap, struct site *site, int64_t blocks,
 		total->at_peak_blocks = total->blocks;
 	}
 	if (lasts || site != heap->resizing)
-		change_history(heap, site, before, time);
+		change_history(heap, site, before, after(before, blocks, bytes),
+			       time);
 	if (lasts)
 		history_change(&ledger->history, heap_since(heap, time),
-			       (struct history_state){ total->blocks,
-						       total->bytes });
+			       after(all, blocks, bytes));
 	change_holder(site->library_holder, blocks, bytes, time);
 	if (site->component_holder)
 		change_holder(site->component_holder, blocks, bytes, time);
