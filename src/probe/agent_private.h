@@ -535,6 +535,22 @@ struct open_calls {
 struct watched_call *agent_wholes_next(struct watched_list *list);
 void agent_wholes_add(struct watched_list *list, struct open_calls *open);
 
+/* The end of a call, which nearly always is all that is told of it. */
+struct watched_end {
+	const struct agent_point *point;
+	pid_t tid;
+	uint64_t time;
+	taddr_t slot, return_address;
+	uint64_t result;
+};
+
+/*
+ * Instead, of an end: false where it isn't that of the last one of the list, or
+ * something is told of it. Then that is to be put there.
+ */
+bool agent_wholes_end(struct watched_list *list, struct open_calls *open,
+		      const struct watched_end *end);
+
 /*
  * What is told next has effect at both its ends, and these are neighbours: one
  * call, if that was over by then.

@@ -205,6 +205,24 @@ static void fill_in(struct watched_call *call,
 	call->whole = false;
 }
 
+/* Whether it is that of the last call that was read, whose return it is. */
+static bool ends_last(struct watched_reading *reading,
+		      const struct agent_watched *watched,
+		      const struct agent_point *point)
+{
+	const struct watched_end end = {
+		.point = point,
+		.tid = watched->tid,
+		.time = watched->time,
+		.slot = watched->slot,
+		.return_address = watched->return_address,
+		.result = watched->result,
+	};
+
+	return !reading->open.disabled &&
+	       agent_wholes_end(reading->list, &reading->open, &end);
+}
+
 /* Whether no call of the thread's is under way. */
 static bool keep(void *context, const struct agent_watched *watched)
 {
@@ -222,6 +240,8 @@ static bool keep(void *context, const struct agent_watched *watched)
 	struct watched_call *call;
 
 	if (!point || (begins && !watched->frame_count))
+		return !reading->open.count;
+	if (!begins && ends_last(reading, watched, point))
 		return !reading->open.count;
 	call = agent_wholes_next(list);
 	call->point = point;

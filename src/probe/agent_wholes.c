@@ -33,12 +33,24 @@ static bool is_inner(const struct watched_call *outer,
 		(call->slot == outer->slot && call->tail_call));
 }
 
-static bool is_return_of(const struct watched_call *entry,
-			 const struct watched_call *call)
+static bool is_end_of(const struct watched_call *entry,
+		      const struct watched_end *end)
 {
-	return call->tid == entry->tid && call->slot == entry->slot &&
-	       call->point == entry->point && call->time >= entry->time &&
-	       call->return_address == entry->return_address;
+	return end->tid == entry->tid && end->slot == entry->slot &&
+	       end->point == entry->point && end->time >= entry->time &&
+	       end->return_address == entry->return_address;
+}
+
+static struct watched_end end_of(const struct watched_call *call)
+{
+	return (struct watched_end){
+		.point = call->point,
+		.tid = call->tid,
+		.time = call->time,
+		.slot = call->slot,
+		.return_address = call->return_address,
+		.result = call->result,
+	};
 }
 
 /* call: behind the last of the list. */
@@ -58,37 +70,48 @@ static void add_entry(struct watched_list *list, struct open_calls *open,
 		call->whole = function->whole == WHOLE_AT_ENTRY;
 }
 
-static void join(struct watched_call *entry, const struct watched_call *end)
+static void join(struct watched_call *entry, const struct watched_end *end)
 {
 	entry->whole = true;
 	entry->ended = end->time;
 	entry->result = end->result;
 }
 
-static void add_return(struct watched_list *list, struct open_calls *open,
-		       const struct watched_call *call)
+bool agent_wholes_end(struct watched_list *list, struct open_calls *open,
+		      const struct watched_end *end)
 {
 	struct watched_call *entry;
 	enum whole_effect effect;
 
-	if (!open->count || !is_return_of(call - 1, call)) {
-		open->count = 0;
-		list->count++;
-		return;
-	}
-	if (--open->count) {
-		list->count--;
-		return;
-	}
+	if (!open->count)
+		return false;
 	entry = &list->calls[list->count - 1];
-	effect = function_of(entry)->whole;
-	if (effect != WHOLE_AT_ENTRY && effect != WHOLE_AT_RETURN) {
-		list->count++;
-		return;
+	if (!is_end_of(entry, end))
+		return false;
+	if (open->count > 1) {
+		open->count--;
+		list->count--;
+		return true;
 	}
-	join(entry, call);
+	effect = function_of(entry)->whole;
+	if (effect != WHOLE_AT_ENTRY && effect != WHOLE_AT_RETURN)
+		return false;
+	open->count = 0;
+	join(entry, end);
 	if (effect == WHOLE_AT_RETURN)
-		entry->time = call->time;
+		entry->time = end->time;
+	return true;
+}
+
+static void add_return(struct watched_list *list, struct open_calls *open,
+		       const struct watched_call *call)
+{
+	const struct watched_end end = end_of(call);
+
+	if (agent_wholes_end(list, open, &end))
+		return;
+	open->count = 0;
+	list->count++;
 }
 
 void agent_wholes_add(struct watched_list *list, struct open_calls *open)
@@ -107,13 +130,16 @@ bool agent_wholes_join(const struct watched_list *list, size_t at,
 		       uint64_t until, struct watched_call *ret)
 {
 	const struct watched_call *entry = &list->calls[at], *next = entry + 1;
+	struct watched_end end;
 
 	if (at + 1 >= list->count || entry->kind != AGENT_WATCH_ENTRY ||
 	    next->kind != AGENT_WATCH_RETURN || next->time > until ||
-	    function_of(entry)->whole != WHOLE_AT_BOTH ||
-	    !is_return_of(entry, next))
+	    function_of(entry)->whole != WHOLE_AT_BOTH)
+		return false;
+	end = end_of(next);
+	if (!is_end_of(entry, &end))
 		return false;
 	*ret = *entry;
-	join(ret, next);
+	join(ret, &end);
 	return true;
 }
