@@ -197,8 +197,6 @@ void heap_note_released(struct heap *heap, const struct heap_act *act,
 	if (!knows_count(heap, act->function->family, site))
 		return;
 	/* Only the first one was right. */
-	if (recent_find(&heap->recent, act->function->family, handle))
-		return;
 	recent_add(&heap->recent, &(struct recent_release){
 					  .handle = handle,
 					  .function = act->function,

@@ -127,7 +127,11 @@ void handles_acquire(struct heap *heap, const struct heap_act *act)
 {
 	const struct family *family = act->function->family;
 	struct ledger *ledger = heap_ledger(heap, family);
-	struct live_block *there = live_find(&ledger->live, act->handle);
+	/* What was released and not acquired again isn't held. */
+	struct live_block *there =
+		recent_forget(&heap->recent, family, act->handle) ?
+			NULL :
+			live_find(&ledger->live, act->handle);
 	struct live_block old;
 
 	if (there && family->shared) {
@@ -136,7 +140,6 @@ void handles_acquire(struct heap *heap, const struct heap_act *act)
 	}
 	if (there && live_remove(&ledger->live, act->handle, &old))
 		evict(heap, act, &old);
-	recent_forget(&heap->recent, family, act->handle);
 	ledger->acquisitions++;
 	ledger->has_latest = false;
 	if (act->sampling == SAMPLING_LEFT)
@@ -174,6 +177,14 @@ void handles_collected(struct heap *heap, const struct family *family,
 	handles_gone(heap, family, &block, time, GONE_REPLACED);
 }
 
+/* Somebody may have tried to release it meanwhile. */
+static void hold_again(struct heap *heap, const struct family *family,
+		       const struct live_block *block)
+{
+	recent_forget(&heap->recent, family, block->handle);
+	live_add(&heap_ledger(heap, family)->live, block);
+}
+
 /* It failed, so nobody can have got the same; unless something was missed. */
 void handles_put_back(struct heap *heap, const struct heap_act *act,
 		      struct taken *taken)
@@ -185,7 +196,7 @@ void handles_put_back(struct heap *heap, const struct heap_act *act,
 	if (live_find(&ledger->live, taken->block.handle))
 		evict(heap, act, &taken->block);
 	else
-		live_add(&ledger->live, &taken->block);
+		hold_again(heap, act->function->family, &taken->block);
 	if (taken->latest && taken->latest == ledger->acquisitions)
 		ledger->has_latest = true;
 	taken->found = false;

@@ -345,7 +345,8 @@ static bool next_range(const struct heap *heap, const struct ledger *ledger,
 static bool next_handle(const struct heap *heap, const struct ledger *ledger,
 			struct heap_walk *walk, struct heap_block *ret)
 {
-	for (; walk->part < LIVE_PARTS; walk->part++, walk->index = 0) {
+	for (; walk->part < ARRAY_SIZE(ledger->live.parts);
+	     walk->part++, walk->index = 0) {
 		const struct live_part *part = &ledger->live.parts[walk->part];
 
 		while (walk->index < part->room) {

@@ -10,7 +10,7 @@
 
 void live_fini(struct live *live)
 {
-	for (size_t i = 0; i < LIVE_PARTS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(live->parts); i++)
 		free(live->parts[i].slots);
 	*live = (struct live){ 0 };
 }
@@ -111,13 +111,47 @@ static void grow(struct live_part *part)
 	free(old.slots);
 }
 
-void live_add(struct live *live, const struct live_block *block)
+static void add_old(struct live *live, const struct live_block *block)
 {
 	struct live_part *part = part_of(live, hash_of(block->handle));
 
 	if ((uint64_t)part->used * 10 + 10 > (uint64_t)part->room * 9)
 		grow(part);
 	insert(part, block);
+}
+
+/* The only place of the young where it may be. */
+static struct live_block *young_at(const struct live *live, uint64_t hash)
+{
+	const struct live_part *young = &live->parts[LIVE_PARTS];
+
+	return &young->slots[home_of(young, hash)];
+}
+
+static struct live_block *find_young(const struct live *live, uint64_t handle,
+				     uint64_t hash)
+{
+	struct live_block *place;
+
+	if (!live->parts[LIVE_PARTS].slots)
+		return NULL;
+	place = young_at(live, hash);
+	return place->handle == handle && place->site ? place : NULL;
+}
+
+void live_add(struct live *live, const struct live_block *block)
+{
+	struct live_part *young = &live->parts[LIVE_PARTS];
+	struct live_block *place;
+
+	if (!young->slots) {
+		young->slots = xcalloc(LIVE_YOUNG, sizeof(*young->slots));
+		young->room = LIVE_YOUNG;
+	}
+	place = young_at(live, hash_of(block->handle));
+	if (place->site)
+		add_old(live, place);
+	*place = *block;
 	live->count++;
 }
 
@@ -146,8 +180,11 @@ struct live_block *live_find(const struct live *live, uint64_t handle)
 {
 	uint64_t hash = hash_of(handle);
 	const struct live_part *part = part_of(live, hash);
+	struct live_block *young = find_young(live, handle, hash);
 	uint32_t slot;
 
+	if (young)
+		return young;
 	return find_slot(part, handle, hash, &slot) ? &part->slots[slot] : NULL;
 }
 
@@ -160,10 +197,9 @@ void live_expect(const struct live *live, uint64_t handle)
 		__builtin_prefetch(&part->slots[home_of(part, hash)]);
 }
 
-bool live_remove(struct live *live, uint64_t handle, struct live_block *ret)
+static bool remove_old(struct live_part *part, uint64_t handle, uint64_t hash,
+		       struct live_block *ret)
 {
-	uint64_t hash = hash_of(handle);
-	struct live_part *part = part_of(live, hash);
 	uint32_t slot, last, next;
 
 	if (!find_slot(part, handle, hash, &slot))
@@ -178,6 +214,20 @@ bool live_remove(struct live *live, uint64_t handle, struct live_block *ret)
 	move_back(part, slot, next);
 	part->slots[last].site = 0;
 	part->used--;
+	return true;
+}
+
+bool live_remove(struct live *live, uint64_t handle, struct live_block *ret)
+{
+	uint64_t hash = hash_of(handle);
+	struct live_block *young = find_young(live, handle, hash);
+
+	if (young) {
+		*ret = *young;
+		young->site = 0;
+	} else if (!remove_old(part_of(live, hash), handle, hash, ret)) {
+		return false;
+	}
 	live->count--;
 	return true;
 }
@@ -186,7 +236,7 @@ size_t live_bytes(const struct live *live)
 {
 	size_t bytes = 0;
 
-	for (size_t i = 0; i < LIVE_PARTS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(live->parts); i++)
 		bytes += live->parts[i].room * sizeof(struct live_block);
 	return bytes;
 }

@@ -12,8 +12,12 @@
  * grow one at a time and by a quarter, because the traced program waits
  * meanwhile. In a part, blocks are sorted by their hash: a search ends at the
  * first one that is behind.
+ *
+ * Most blocks don't live for long. So each is put among the young first, of which
+ * there is one in each place, and goes on to its part when another one comes there.
  */
 #define LIVE_PARTS 64
+#define LIVE_YOUNG 1024
 
 #define LIVE_SIZE_BITS  47
 #define LIVE_BIRTH_BITS 44
@@ -38,7 +42,7 @@ struct live_part {
 };
 
 struct live {
-	struct live_part parts[LIVE_PARTS];
+	struct live_part parts[LIVE_PARTS + 1]; /* the last one: the young */
 	size_t count;
 };
 

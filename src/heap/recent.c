@@ -21,6 +21,13 @@ static struct recent_release *place_of(const struct recent *recent,
 	return &recent->places[(hash >> 32) % RECENT_PLACES];
 }
 
+static bool is_of(const struct recent_release *place,
+		  const struct family *family, uint64_t handle)
+{
+	return place->function && place->function->family == family &&
+	       place->handle == handle;
+}
+
 static struct recent_release *find(const struct recent *recent,
 				   const struct family *family, uint64_t handle)
 {
@@ -29,19 +36,20 @@ static struct recent_release *find(const struct recent *recent,
 	if (!recent->places)
 		return NULL;
 	place = place_of(recent, family, handle);
-	if (!place->function || place->function->family != family ||
-	    place->handle != handle)
-		return NULL;
-	return place;
+	return is_of(place, family, handle) ? place : NULL;
 }
 
 void recent_add(struct recent *recent, const struct recent_release *release)
 {
+	const struct family *family = release->function->family;
+	struct recent_release *place;
+
 	if (!recent->places)
 		recent->places =
 			xcalloc(RECENT_PLACES, sizeof(*recent->places));
-	*place_of(recent, release->function->family, release->handle) =
-		*release;
+	place = place_of(recent, family, release->handle);
+	if (!is_of(place, family, release->handle))
+		*place = *release;
 }
 
 void recent_expect(const struct recent *recent, const struct family *family,
@@ -51,13 +59,14 @@ void recent_expect(const struct recent *recent, const struct family *family,
 		__builtin_prefetch(place_of(recent, family, handle));
 }
 
-void recent_forget(struct recent *recent, const struct family *family,
+bool recent_forget(struct recent *recent, const struct family *family,
 		   uint64_t handle)
 {
 	struct recent_release *place = find(recent, family, handle);
 
 	if (place)
 		place->function = NULL;
+	return place;
 }
 
 const struct recent_release *recent_find(const struct recent *recent,

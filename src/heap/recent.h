@@ -26,14 +26,16 @@ struct recent {
 };
 
 void recent_fini(struct recent *recent);
+
+/* The first one stays, if there is one of the same handle. */
 void recent_add(struct recent *recent, const struct recent_release *release);
 
 /* It will be looked for soon. */
 void recent_expect(const struct recent *recent, const struct family *family,
 		   uint64_t handle);
 
-/* The handle is in use again. */
-void recent_forget(struct recent *recent, const struct family *family,
+/* The handle is in use again. Returns whether its release was known. */
+bool recent_forget(struct recent *recent, const struct family *family,
 		   uint64_t handle);
 const struct recent_release *recent_find(const struct recent *recent,
 					 const struct family *family,

@@ -245,6 +245,30 @@ START_TEST(old_block_reused_before_resize_returns)
 }
 END_TEST
 
+/* … and be given back a second time, before that resize fails: it is held once. */
+START_TEST(released_before_resize_fails)
+{
+	struct heap_act act;
+
+	acquire(&f, "malloc", 0x10, 100);
+	act = fixture_act(&f, "realloc");
+	act.call = 5;
+	act.old = 0x10;
+	act.size = 200;
+	heap_begin(f.heap, &act);
+	f.tid = 101;
+	release(&f, "free", 0x10, 0);
+	act.failed = true;
+	heap_act(f.heap, &act);
+	check_live("malloc", 1, 100);
+	acquire(&f, "malloc", 0x10, 30);
+	check_live("malloc", 1, 30);
+	ck_assert_uint_eq(total_of(&f, "malloc")->reused, 1);
+	release(&f, "free", 0x10, 0);
+	check_live("malloc", 0, 0);
+}
+END_TEST
+
 static struct heap_act begin_resize_of_unknown(void)
 {
 	struct heap_act act = fixture_act(&f, "realloc");
@@ -989,6 +1013,46 @@ START_TEST(walk_through_blocks)
 }
 END_TEST
 
+static void check_walk(size_t wanted)
+{
+	struct heap_walk walk = { 0 };
+	struct heap_block block;
+	size_t count = 0;
+
+	while (heap_next_block(f.heap, &walk, &block)) {
+		ck_assert_uint_eq(block.handle, block.size * 48);
+		count++;
+	}
+	ck_assert_uint_eq(count, wanted);
+}
+
+/* Also when most of them have gone on from where they were put first. */
+START_TEST(many_blocks)
+{
+	const unsigned many = 5000;
+
+	for (unsigned i = 1; i <= many; i++)
+		acquire(&f, "malloc", i * 48, i);
+	check_walk(many);
+	/* An old one, one that came last, and so on to the middle. */
+	for (unsigned i = 1; i <= many / 4; i++) {
+		release(&f, "free", i * 48, 0);
+		release(&f, "free", (many + 1 - i) * 48, 0);
+	}
+	check_walk(many / 2);
+	for (unsigned i = many / 4 + 1; i <= many - many / 4; i++)
+		acquire(&f, "malloc", i * 48, i);
+	check_walk(many / 2);
+	ck_assert_uint_eq(total_of(&f, "malloc")->reused, many / 2);
+	for (unsigned i = many; i; i--)
+		release(&f, "free", i * 48, 0);
+	check_live("malloc", 0, 0);
+	check_walk(0);
+	ck_assert_uint_eq(total_of(&f, "malloc")->freed_blocks,
+			  many + many / 2);
+}
+END_TEST
+
 /* What the table takes, at all fillings between 10,000 and a million. */
 START_TEST(bytes_of_a_live_block)
 {
@@ -1118,6 +1182,7 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, failures_and_null);
 	tcase_add_test(tcase, resize_rules);
 	tcase_add_test(tcase, old_block_reused_before_resize_returns);
+	tcase_add_test(tcase, released_before_resize_fails);
 	tcase_add_test(tcase, unknown_block_reused_before_resize_returns);
 	tcase_add_test(tcase, unknown_block_given_back_before_resize_returns);
 	tcase_add_test(tcase, handles_of_one_call);
@@ -1149,6 +1214,7 @@ static Suite *heap_suite(void)
 	tcase_add_test(tcase, libraries_and_components);
 	tcase_add_test(tcase, bounds);
 	tcase_add_test(tcase, walk_through_blocks);
+	tcase_add_test(tcase, many_blocks);
 	tcase_add_test(tcase, bytes_of_a_live_block);
 	tcase_add_test(tcase, double_frees_in_doubt);
 	tcase_add_test(tcase, blocks_in_doubt);
