@@ -55,10 +55,29 @@ static void keep_spare(struct json_calls *calls, struct begun_call *begun)
 static struct begun_call *find_begun(const struct json_calls *calls,
 				     const struct call *call)
 {
-	struct begun_call *begun;
+	struct begun_call *begun = calls->last;
 
+	if (begun && begun->id == call->id)
+		return begun;
 	HASH_FIND(hh, calls->begun, &call->id, sizeof(call->id), begun);
 	return begun;
+}
+
+static void add_begun(struct json_calls *calls, struct begun_call *begun)
+{
+	struct begun_call *before = calls->last;
+
+	calls->last = begun;
+	if (before)
+		HASH_ADD(hh, calls->begun, id, sizeof(before->id), before);
+}
+
+static void remove_begun(struct json_calls *calls, struct begun_call *begun)
+{
+	if (begun == calls->last)
+		calls->last = NULL;
+	else
+		HASH_DEL(calls->begun, begun);
 }
 
 void json_calls_begin(struct json_calls *calls, const struct event *event)
@@ -69,7 +88,7 @@ void json_calls_begin(struct json_calls *calls, const struct event *event)
 	begun->id = event->call->id;
 	prototype_write_entry(event->call->function->prototype, &values,
 			      &calls->options.limits, &begun->values.writer);
-	HASH_ADD(hh, calls->begun, id, sizeof(begun->id), begun);
+	add_begun(calls, begun);
 }
 
 bool json_calls_runs(const struct json_calls *calls, const struct call *call)
@@ -244,7 +263,7 @@ void json_calls_end(struct json_calls *calls, const struct event *event,
 		put_value(out, ",\"stack\":",
 			  json_stack(calls->options.stacks, calls->namer,
 				     call->stack, call->function->name));
-	HASH_DEL(calls->begun, begun);
+	remove_begun(calls, begun);
 	keep_spare(calls, begun);
 }
 
@@ -272,6 +291,8 @@ void json_calls_fini(struct json_calls *calls)
 		HASH_DEL(calls->begun, begun);
 		free_begun(begun);
 	}
+	if (calls->last)
+		free_begun(calls->last);
 	while ((begun = calls->spare)) {
 		calls->spare = begun->next_spare;
 		free_begun(begun);

@@ -14,7 +14,8 @@ struct json_calls {
 	struct json_options options;
 	struct names *names;
 	struct namer *namer;      /* -w, or NULL */
-	struct begun_call *begun; /* by call */
+	struct begun_call *last;  /* most end before the next one begins */
+	struct begun_call *begun; /* others, by call */
 	struct begun_call *spare; /* to be used again */
 	struct json_writer result;
 };
