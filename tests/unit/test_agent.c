@@ -21,6 +21,7 @@
 #include "agent/replaceable.h"
 #include "agent/returns.h"
 #include "agent/ring.h"
+#include "agent/room.h"
 #include "agent/shared.h"
 #include "agent/stub.h"
 #include "agent/ticks.h"
@@ -1574,6 +1575,40 @@ START_TEST(many_threads_count_each_call_once)
 }
 END_TEST
 
+/* ---- memory for it ---- */
+
+#define ROOM (64 << 10)
+
+static char *map_at(void *hint, int protection)
+{
+	char *at = mmap(hint, ROOM, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	return at;
+}
+
+/* Kernels before 4.17 don't know MAP_FIXED_NOREPLACE: where something is by then,
+   what is asked for comes elsewhere. */
+START_TEST(memory_that_came_elsewhere_is_not_taken_for_ours)
+{
+	char *there = map_at(NULL, PROT_READ | PROT_WRITE);
+	char *elsewhere = map_at(there, PROT_READ | PROT_EXEC);
+	const pid_t pid = getpid();
+
+	ck_assert_ptr_ne(elsewhere, there);
+	ck_assert(!room_is_taken(pid, (uintptr_t)there, ROOM));
+	ck_assert(room_is_taken(pid, (uintptr_t)elsewhere, ROOM));
+	ck_assert(!room_is_taken(pid, (uintptr_t)elsewhere, ROOM / 2));
+	ck_assert_int_eq(munmap(there, ROOM), 0);
+	ck_assert(!room_is_taken(pid, (uintptr_t)there, ROOM));
+	ck_assert_ptr_eq(map_at(there, PROT_READ | PROT_EXEC), there);
+	ck_assert_int_eq(munmap(elsewhere, ROOM), 0);
+	ck_assert(room_is_taken(pid, (uintptr_t)there, ROOM));
+	munmap(there, ROOM);
+}
+END_TEST
+
 /* ---- signals ---- */
 
 static volatile unsigned long handled;
@@ -3025,6 +3060,7 @@ int main(void)
 	tcase_add_test(tests,
 		       who_walks_doesnt_wait_for_claims_on_its_own_stack);
 	tcase_add_test(tests, what_another_thread_has_called_is_its_own);
+	tcase_add_test(tests, memory_that_came_elsewhere_is_not_taken_for_ours);
 	tcase_add_test(tests, handlers_walk_on_stacks_of_their_own);
 	tcase_add_test(tests, who_walks_over_a_known_stack_asks_nobody);
 	suite_add_tcase(suite, tests);
