@@ -59,6 +59,18 @@ static bool cached_mapping_holds(const struct probe_space *space, taddr_t a)
 	return a >= space->mapping_low && a < space->mapping_high;
 }
 
+/* Whoever stood last may have ended since, and the first thread before others: what
+   is past is told of without a stop. */
+static bool find_mapping(const struct moment *moment, taddr_t address,
+			 struct procfs_mapping *ret)
+{
+	return procfs_find_mapping(moment->space->space->memory.pid, address,
+				   ret) ||
+	       (moment->past &&
+		(procfs_find_mapping(moment->pid, address, ret) ||
+		 procfs_find_mapping(moment->tid, address, ret)));
+}
+
 bool mapping_is_one(const struct moment *moment, taddr_t a, taddr_t b)
 {
 	struct probe_space *space = moment->space;
@@ -67,7 +79,7 @@ bool mapping_is_one(const struct moment *moment, taddr_t a, taddr_t b)
 	if (cached_mapping_holds(space, a) && cached_mapping_holds(space, b))
 		return true;
 	mapping = xmalloc(sizeof(*mapping));
-	if (!procfs_find_mapping(space->space->memory.pid, a, mapping))
+	if (!find_mapping(moment, a, mapping))
 		return false;
 	space->mapping_low = mapping->start;
 	space->mapping_high = mapping->end;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/strbuf.h"
@@ -720,6 +721,29 @@ START_TEST(exception_with_destructors)
 }
 END_TEST
 
+/* Its memory is read by whoever stood last; what a thread has recorded is told of
+   without a stop of anybody. */
+START_TEST(stack_is_one_when_who_stood_last_has_ended)
+{
+	const pid_t old = s.space->memory.pid, ended = fork();
+	const struct moment moment = {
+		.space = s.own,
+		.pid = getpid(),
+		.tid = getpid(),
+		.past = true,
+	};
+
+	if (!ended)
+		_exit(0);
+	ck_assert_int_eq(waitpid(ended, NULL, 0), ended);
+	s.own->mapping_low = s.own->mapping_high = 0;
+	space_use_task(s.space, ended);
+	ck_assert(mapping_is_one(&moment, s.stack[0] - 64, s.stack[0] - 8));
+	ck_assert(!mapping_is_one(&moment, s.stack[0] - 64, s.stack[1] - 8));
+	space_use_task(s.space, old);
+}
+END_TEST
+
 /* The catcher is in the midst of a call: that one has not been thrown away. */
 START_TEST(exception_caught_inside)
 {
@@ -1187,6 +1211,7 @@ static void add_nonlocal_exits(Suite *suite)
 	tcase_add_test(tcase, frames_below_a_return);
 	tcase_add_test(tcase, retried_after_longjmp);
 	tcase_add_test(tcase, exception_with_destructors);
+	tcase_add_test(tcase, stack_is_one_when_who_stood_last_has_ended);
 	tcase_add_test(tcase, exception_caught_inside);
 	tcase_add_test(tcase, retried_after_exception);
 	tcase_add_test(tcase, end_of_thread_by_unwinding);
