@@ -11,10 +11,17 @@
  * that in the process.
  */
 
-/* How long it is tried: while nobody runs; while threads do; once one is on its way. */
+/*
+ * How long it is tried: while nobody runs; while threads do; where some of these were
+ * asked in vain, as they sleep mostly, or stand on small stacks; once one is on its way.
+ */
 #define TRY_SLEEPERS (NS_PER_SECOND / 20)
 #define TRY_RUNNERS  (NS_PER_SECOND / 5)
+#define TRY_UNFIT    (NS_PER_SECOND / 10)
 #define TRY_WALKERS  (NS_PER_SECOND / 2)
+
+/* So many are asked in vain. */
+#define MOST_UNFIT 32
 
 /* From one thread that is asked to the next. */
 #define ASK_EVERY (NS_PER_SECOND / 1000)
@@ -96,6 +103,8 @@ static uint64_t patience(const struct agent_space *own)
 {
 	if (agent_is_on_the_way(&own->agent))
 		return TRY_WALKERS;
+	if (own->beginning.unfit)
+		return own->beginning.unfit < MOST_UNFIT ? TRY_UNFIT : 0;
 	return own->beginning.runs ? TRY_RUNNERS : TRY_SLEEPERS;
 }
 
@@ -155,7 +164,10 @@ bool agent_task_stands(struct event_source *source, struct task *task)
 	if (!own || !own->beginning.since || own->beginning.over)
 		return false;
 	own->pid = task->tracee->pid;
-	return agent_send(&own->agent, task);
+	if (agent_send(&own->agent, task))
+		return true;
+	own->beginning.unfit++;
+	return false;
 }
 
 bool agent_task_calls(struct event_source *source, struct task *task,

@@ -72,6 +72,7 @@ struct agent_beginning {
 	uint64_t asked; /* a task to stop, when */
 	size_t place;   /* of the next to be looked at */
 	bool runs;      /* one of them did */
+	unsigned unfit; /* so many can't be sent from where they stood */
 	bool over;
 };
 
