@@ -267,18 +267,23 @@ size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub)
 	return agent->retired ? 0 : slots_hook(agent, name, &wanted);
 }
 
+taddr_t agent_way_past(const struct agent *agent, unsigned stub)
+{
+	const taddr_t copy = stub_address(agent->base, stub) +
+			     offsetof(struct agent_stub, copy);
+
+	return agent->stubs[stub].original == copy ? copy : 0;
+}
+
 bool agent_lead_past(struct agent *agent, taddr_t slot, unsigned stub)
 {
-	const struct agent_stub *own = &agent->stubs[stub];
 	const struct agent_slot wanted = {
 		.address = slot,
-		.original = own->function,
-		.hook = stub_address(agent->base, stub) +
-			offsetof(struct agent_stub, copy),
+		.original = agent->stubs[stub].function,
+		.hook = agent_way_past(agent, stub),
 	};
 
-	return !agent->retired && own->original == wanted.hook &&
-	       slots_hook_one(agent, &wanted);
+	return !agent->retired && wanted.hook && slots_hook_one(agent, &wanted);
 }
 
 bool agent_has_slots(const struct agent *agent, unsigned stub)

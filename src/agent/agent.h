@@ -176,8 +176,7 @@ int agent_catch(struct agent *agent, const char *name,
 		const struct ticks *ticks) MUST_CHECK;
 
 /*
- * The same, of calls that come through one slot alone, where the function
- * itself has no trap. The slot may have changed meanwhile: it leads to the stub
+ * The same, of calls that come through one slot alone. The slot may have changed meanwhile: it leads to the stub
  * only when agent_hook_slot() says so.
  */
 int agent_make_stub(struct agent *agent, const struct stub_config *config,
@@ -205,6 +204,10 @@ void agent_release(struct agent *agent, unsigned stub);
 
 /* Looks for slots of a stub that have been filled in since, or restored. */
 size_t agent_find_slots(struct agent *agent, const char *name, unsigned stub);
+
+/* Where a stub has its function's first instruction, and goes on behind the trap on
+   it; or 0. */
+taddr_t agent_way_past(const struct agent *agent, unsigned stub);
 
 /* Has calls through a slot of others go past the trap on its function, untold. */
 bool agent_lead_past(struct agent *agent, taddr_t slot, unsigned stub);

@@ -363,7 +363,10 @@ static int open_door(struct agent *agent, unsigned stub,
 		return err;
 	own->trampoline = trampoline->at;
 	memcpy(own->before, trampoline->patch.before, PATCH_SIZE);
-	own->original = own->door = copy_at(trampoline->at);
+	own->door = copy_at(trampoline->at);
+	/* (A linkage stub's jump reads a slot that may lead to a trap.) */
+	if (!stub_needs_no_code(own))
+		own->original = own->door;
 	if (door)
 		own->door = door_at(trampoline->at);
 	return write_stub(agent, stub);

@@ -12,9 +12,12 @@ taddr_t stub_address(taddr_t base, unsigned index)
 	return base + AGENT_STUBS_OFFSET + index * AGENT_STUB_SIZE;
 }
 
+/* Behind the copy of an instruction. */
+#define DOOR (offsetof(struct agent_stub, copy) + INSN_COPY_MAX)
+
 taddr_t stub_door(taddr_t base, unsigned index)
 {
-	return stub_address(base, index) + offsetof(struct agent_stub, copy);
+	return stub_address(base, index) + DOOR;
 }
 
 /* endbr64; lea address(%rip), %r11; jmp hook */
@@ -35,12 +38,19 @@ static bool can_be_copied(const struct insn *insn)
 }
 
 /* notrack jmp *0(%rip) */
+#define FAR_JUMP_SIZE 15
+
+static const uint8_t far_jump[] = { 0x3e, 0xff, 0x25, 0, 0, 0, 0 };
+
 static void put_far_jump(uint8_t *ret, taddr_t target)
 {
-	static const uint8_t jump[] = { 0x3e, 0xff, 0x25, 0, 0, 0, 0 };
+	memcpy(ret, far_jump, sizeof(far_jump));
+	memcpy(ret + sizeof(far_jump), &target, sizeof(target));
+}
 
-	memcpy(ret, jump, sizeof(jump));
-	memcpy(ret + sizeof(jump), &target, sizeof(target));
+bool stub_needs_no_code(const struct agent_stub *stub)
+{
+	return !memcmp(stub->copy, far_jump, sizeof(far_jump));
 }
 
 static int copy_first(const struct stub_config *config, taddr_t to,
@@ -90,7 +100,8 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 	const taddr_t copy = at + offsetof(struct agent_stub, copy);
 	int err = 0;
 
-	_Static_assert(INSN_COPY_MAX <= sizeof(ret->copy), "has its place");
+	_Static_assert(INSN_COPY_MAX + FAR_JUMP_SIZE <= sizeof(ret->copy),
+		       "each has its place");
 	*ret = (struct agent_stub){
 		.original = config->insn ? copy : config->function,
 		.function = config->function,
@@ -104,8 +115,8 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 	if (config->failure & AGENT_WALKS)
 		ret->door = ret->original;
 	if (config->has_door) {
-		put_far_jump(ret->copy, config->function);
-		ret->door = copy;
+		put_far_jump(ret->copy + INSN_COPY_MAX, ret->original);
+		ret->door = stub_door(config->base, config->index);
 	}
 	write_code(ret->code, at, config->base + hook_of(config));
 	if (config->insn)

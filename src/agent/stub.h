@@ -26,8 +26,8 @@ struct stub_config {
 	taddr_t function;
 	const struct insn *insn;
 	taddr_t leads_to; /* where the code is a linkage stub: to that; or 0 */
-	/* Where no trap stands on the function: there is a jump for one to stand on,
-	   see stub_door(). */
+	/* Where the trap on the function isn't its own: there is a jump for one to
+	   stand on, see stub_door(). */
 	bool has_door;
 	unsigned arguments;
 	uint8_t captures[AGENT_CAPTURES]; /* as in struct agent_stub */
@@ -44,6 +44,9 @@ taddr_t stub_door(taddr_t base, unsigned index);
 /* Returns -EINVAL or -ERANGE when the first instruction can't be moved there. */
 int stub_make(const struct stub_config *config,
 	      struct agent_stub *ret) MUST_CHECK;
+
+/* Whether it leads on without any of the function's own code. */
+bool stub_needs_no_code(const struct agent_stub *stub);
 
 /* Whether an old one, made by whomever for the same place, does the same. */
 bool stub_equals(const struct agent_stub *a, const struct agent_stub *b);

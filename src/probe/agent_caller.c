@@ -23,18 +23,21 @@ bool agent_is_jump(const struct agent_point *own)
 	return own->point->at_jump;
 }
 
-/* All that is to be told of the function's entry are calls of other slots. */
-bool agent_callers_are_alone(const struct agent_point *own)
+bool agent_callers_are_alone(const struct trap *trap)
 {
-	const struct trap *trap =
-		trap_find(own->space->space->space, own->point->address);
 	const struct trap_owner *owner = trap ? trap->owners : NULL;
 
 	for (; owner; owner = owner->next)
-		if (owner->ops != own->owner.ops ||
+		if (owner->ops != &agent_owner_ops ||
 		    !agent_is_callers((const struct agent_point *)owner))
 			return false;
 	return trap;
+}
+
+static bool are_alone_at(const struct agent_point *own)
+{
+	return agent_callers_are_alone(
+		trap_find(own->space->space->space, own->point->address));
 }
 
 /* So often the function was called otherwise: mostly by others. */
@@ -51,19 +54,37 @@ static bool is_wanted(const struct agent_space *space, taddr_t slot)
 	return false;
 }
 
+/* Several IFUNCs may choose one function (memcpy and memmove). */
+static bool may_name(const struct import *import, const struct agent_point *own,
+		     const struct module *definer)
+{
+	const struct symbol *symbol;
+
+	if (!strcmp(import->name, own->point->function->name))
+		return true;
+	symbol = definer ? image_find_export(definer->image, import->name,
+					     import->version) :
+			   NULL;
+	return symbol && symbol->kind == SYMBOL_IFUNC;
+}
+
 /*
  * Of another kind are those that the module takes the function's address from as
  * well. What an IFUNC's slot in its own library leads to, only the slot knows.
  */
-static bool is_for_calls_of(const struct import *import, const char *name)
+static bool is_for_calls_of(const struct import *import,
+			    const struct agent_point *own,
+			    const struct module *definer)
 {
 	if (import->kind == IMPORT_IRELATIVE)
 		return import->stub;
-	return import->kind == IMPORT_JUMP_SLOT && !strcmp(import->name, name);
+	return import->kind == IMPORT_JUMP_SLOT &&
+	       may_name(import, own, definer);
 }
 
 static void lead_module_past(struct agent_point *own,
-			     const struct module *module)
+			     const struct module *module,
+			     const struct module *definer)
 {
 	struct agent *agent = &own->space->agent;
 	size_t count, i;
@@ -74,7 +95,7 @@ static void lead_module_past(struct agent_point *own,
 	for (i = 0; i < count; i++) {
 		const taddr_t slot = module->bias + imports[i].slot;
 
-		if (is_for_calls_of(&imports[i], own->point->function->name) &&
+		if (is_for_calls_of(&imports[i], own, definer) &&
 		    slot % sizeof(slot) == 0 &&
 		    agent_read_slot(agent, slot, &value) && value == function &&
 		    !is_wanted(own->space, slot))
@@ -84,11 +105,31 @@ static void lead_module_past(struct agent_point *own,
 
 static void lead_others_past(struct agent_point *own)
 {
-	const struct module *module = own->space->space->space->modules;
+	struct space *space = own->space->space->space;
+	const struct module *definer = module_find(space, own->point->address);
+	const struct module *module = space->modules;
 
 	for (; module; module = module->next)
 		if (module != own->point->caller)
-			lead_module_past(own, module);
+			lead_module_past(own, module, definer);
+}
+
+bool agent_callers_way_past(const struct agent_space *space, taddr_t function,
+			    taddr_t *ret)
+{
+	const struct agent_point *own;
+	bool may_come = false;
+
+	*ret = 0;
+	for (own = space->points; own && !*ret; own = own->next) {
+		if (!agent_is_callers(own) || own->point->address != function)
+			continue;
+		if (own->stub >= 0)
+			*ret = agent_way_past(&space->agent,
+					      (unsigned)own->stub);
+		may_come |= own->stub < 0 && !own->given_up;
+	}
+	return *ret || may_come;
 }
 
 void agent_callers_hook(struct agent_point *own)
@@ -101,7 +142,7 @@ void agent_callers_hook(struct agent_point *own)
 		return;
 	if (agent_point_slot(own, &value) && value == point->address)
 		(void)agent_hook_slot(agent, point->slot, (unsigned)own->stub);
-	if (own->hits >= MANY_HITS && agent_callers_are_alone(own))
+	if (own->hits >= MANY_HITS && are_alone_at(own))
 		lead_others_past(own);
 }
 

@@ -17,7 +17,9 @@ static bool has_other(const struct agent_point *own)
 	const struct agent_point *other;
 
 	if (agent_is_callers(own))
-		return !agent_callers_are_alone(own);
+		return !agent_callers_are_alone(
+			trap_find(own->space->space->space,
+				  own->point->address));
 	for (other = own->space->points; other; other = other->next)
 		if (other != own &&
 		    other->point->address == own->point->address)
@@ -38,12 +40,14 @@ void agent_catch_point(struct agent_point *own)
 	struct agent *agent = &own->space->agent;
 	const struct trap *trap = trap_find(agent->space, own->point->address);
 	const bool stub_alone = agent_is_stub(own);
-	const taddr_t target = stub_alone ? agent_stub_target(own) : 0;
+	taddr_t target = 0;
 	struct stub_config config;
 	int stub;
 
 	if (!trap || !trap->planted)
 		return; /* it isn't there yet */
+	if (stub_alone && agent_stub_target(own, &target) && !target)
+		return; /* nor is what it would lead to */
 	if (own->point->walks ? !agent_walkers_are_wanted(own->space) :
 				own->replaced && !own->called)
 		return;

@@ -341,8 +341,9 @@ bool agent_is_site(const struct agent_point *own);
  */
 bool agent_is_stub(const struct agent_point *own);
 
-/* Where that leads now; 0: nowhere that may be caught. */
-taddr_t agent_stub_target(struct agent_point *own);
+/* Where calls are to go on: to what that leads to now, or behind a trap on it; 0, and
+   whether there may be something later. */
+bool agent_stub_target(struct agent_point *own, taddr_t *ret);
 
 /*
  * A task has hit the trap of a call site. Returns whether the agent will tell
@@ -376,9 +377,18 @@ void agent_send_to(struct task *task, taddr_t address);
 bool agent_is_callers(const struct agent_point *own);
 bool agent_is_jump(const struct agent_point *own);
 
-/* Of an entry: whether calls through the slot are for it alone; has them caught, if
-   the slot leads to it. */
-bool agent_callers_are_alone(const struct agent_point *own);
+/* Whether all that a trap is to tell of are calls through slots that have no stub:
+   other slots' calls may go past it. */
+bool agent_callers_are_alone(const struct trap *trap);
+
+/*
+ * Where code begins that a stub of theirs has for what goes past the trap on the
+ * function; 0, and whether there may be one later.
+ */
+bool agent_callers_way_past(const struct agent_space *space, taddr_t function,
+			    taddr_t *ret);
+
+/* Of such an entry: has the calls of its slot caught, if that leads to it. */
 void agent_callers_hook(struct agent_point *own);
 
 /* Of a jump: as those of sites. */

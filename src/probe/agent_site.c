@@ -54,13 +54,15 @@ static bool hook(const struct agent_point *own)
 			       (unsigned)own->stub);
 }
 
-/* Before it is bound, a slot leads back into its own module. */
+/* Before it is bound, a slot leads back into its own module, but to no function that
+   has a trap. */
 static struct module *definer_of(const struct agent_point *own, taddr_t value)
 {
 	struct space *space = own->space->space->space;
 	struct module *definer = module_find(space, value);
 
-	return definer && !module_holds(definer, own->point->address) ?
+	return definer && (trap_find(space, value) ||
+			   !module_holds(definer, own->point->address)) ?
 		       definer :
 		       NULL;
 }
@@ -95,12 +97,27 @@ static const char *library_at(const struct agent_point *own, taddr_t value)
 		       NULL;
 }
 
-/* The function is entered as it is: nothing may stand on it. */
-static bool may_catch(struct agent_point *own, taddr_t value)
+/*
+ * Nothing stands on the function, and it is entered as it is; or a trap for the calls
+ * of modules without stubs alone (libc.so.6 has slots for its own malloc and free), and
+ * it is entered behind that.
+ */
+static bool may_enter(const struct agent_point *own, taddr_t value,
+		      const struct insn **insn_ret)
+{
+	const struct trap *trap = trap_find(own->space->space->space, value);
+
+	*insn_ret = trap ? &trap->insn : NULL;
+	return !trap || (trap->planted && trap->owners && !trap->patch &&
+			 agent_callers_are_alone(trap));
+}
+
+static bool may_catch(struct agent_point *own, taddr_t value,
+		      const struct insn **insn_ret)
 {
 	const char *library;
 
-	if (own->given_up || trap_find(own->space->space->space, value))
+	if (own->given_up || !may_enter(own, value, insn_ret))
 		return false;
 	library = library_at(own, value);
 	if (!library)
@@ -111,24 +128,27 @@ static bool may_catch(struct agent_point *own, taddr_t value)
 					  own->point->function, library);
 }
 
-taddr_t agent_stub_target(struct agent_point *own)
+bool agent_stub_target(struct agent_point *own, taddr_t *ret)
 {
-	taddr_t value;
+	const struct insn *insn;
 
-	return agent_read_slot(&own->space->agent, own->point->shared_slot,
-			       &value) &&
-			       may_catch(own, value) ?
-		       value :
-		       0;
+	if (!agent_read_slot(&own->space->agent, own->point->shared_slot,
+			     ret) ||
+	    !may_catch(own, *ret, &insn)) {
+		*ret = 0;
+		return false;
+	}
+	return !insn || agent_callers_way_past(own->space, *ret, ret);
 }
 
 static void catch_site(struct agent_point *own, taddr_t value)
 {
 	struct agent *agent = &own->space->agent;
+	const struct insn *insn;
 	struct stub_config config;
 	int stub;
 
-	if (!may_catch(own, value))
+	if (!may_catch(own, value, &insn))
 		return;
 	if (own->replaced) {
 		own->reason = agent_why_not_now(own);
@@ -141,7 +161,7 @@ static void catch_site(struct agent_point *own, taddr_t value)
 		return;
 	}
 	own->given_up = true;
-	if (agent_point_config(own, value, NULL, &config))
+	if (agent_point_config(own, value, insn, &config))
 		return;
 	stub = agent_make_stub(agent, &config, &own->space->engine->ticks);
 	diag_debug(DIAG_PROBE, "agent: %s of %s: %d",

@@ -641,6 +641,78 @@ for compiler in "g++", "clang++":
     caught_without_stubs(compiler, "-static-libstdc++", "-static-libgcc")
 
 
+# So often a round; and once by the library in one of 50 rounds.
+MIXED = {"memcpy": 1, "memmove": 1, "realloc": 1, "malloc": 2, "free": 2, "read": 1}
+
+
+def mixed_stubs():
+    """libc.so.6 has slots for its own malloc and free, too."""
+    directory = h.build_directory("mixed")
+    h.build_library("libmixed_rare.so", "mixed_stubs_rare.c", "-fno-builtin",
+                    "-fno-plt", directory=directory)
+    return h.build("mixed_stubs", "mixed_stubs.c", "-fno-builtin", "-O1",
+                   *h.near(directory), "-lmixed_rare", directory=directory)
+
+
+def of_modules(names, *libraries):
+    return "+".join(name + "@" + library for library in libraries
+                    for name in names)
+
+
+@h.test("-e, -c: some by stubs, some without: each call, and few by traps")
+def count_mixed_stubs(case):
+    rounds = 2000
+    target = start(case, str(rounds), program=mixed_stubs())
+    tracer = case.start_calltrap(
+        "--engine=agent", "-c", "-L", "-e",
+        of_modules(MIXED, "MAIN", "libmixed_rare.so", "libc.so.6"), "-p",
+        str(target.pid))
+    h.wait_until(lambda: h.code_differences(target.pid), "the traps")
+    h.settle(target, tracer)
+    log = finish(target, tracer)
+    check_lossless(tracer)
+    found = {row.split()[-1]: int(row.split()[3]) for row in log.splitlines()
+             if row.split()[-1] in MIXED}
+    # What the C library calls itself is in it: more, by realloc() and stdio.
+    for name, calls in MIXED.items():
+        least = calls * rounds + rounds // 50 + (name == "memcpy") * rounds
+        h.check(least <= found[name] <= least + rounds // 50 + 50,
+                "%s: %d calls, of %d" % (name, found[name], least))
+    own = number(r"; ([\d,]+) calls? in the process", tracer.err)
+    by_traps = sum(found.values()) - own
+    h.check(by_traps < 0.1 * own, "%d by traps: %s" % (by_traps, tracer.err))
+    stops = number(r"cost: ([\d,]+) stops?", tracer.err)
+    h.check(stops < 0.1 * own, "%d stops: %s" % (stops, tracer.err))
+
+
+def lines_of_mixed_stubs(*options):
+    @h.test(" ".join(("-e: some by stubs, some without: the same lines as by traps",)
+                     + options))
+    def run(case):
+        found = {}
+        # A log shows of memmove() what its record can't hold.
+        names = [name for name in MIXED if name != "memmove"]
+        for engine in "trap", "agent":
+            tracer = case.start_calltrap(
+                "--engine=" + engine, "--when-full=wait", *options, "-L", "-e",
+                of_modules(names, "MAIN", "libmixed_rare.so"),
+                mixed_stubs(), "300")
+            tracer.say("go\nend\n")
+            h.check_equal(tracer.wait(), 7, "status, with " + engine)
+            found[engine] = [re.sub(r"^\d+ +|0x[0-9a-f]{6,}| +(?==)", "", line)
+                             for line in h.read(tracer.log_path).splitlines()]
+        for i, (one, other) in enumerate(zip(found["agent"], found["trap"])):
+            h.check_equal(one, other, "line %d" % i)
+        h.check_equal(len(found["agent"]), len(found["trap"]), "lines")
+        calls = 300 * sum(MIXED[name] for name in names)
+        own = number(r"; ([\d,]+) calls? in the process", tracer.err)
+        h.check(own > 0.9 * calls, "many by traps: " + tracer.err)
+
+
+lines_of_mixed_stubs()
+lines_of_mixed_stubs("-w", "4")
+
+
 @h.test("-e: no stubs: the same lines as by traps")
 def lines_without_stubs(case):
     found = {}

@@ -1865,7 +1865,7 @@ END_TEST
 
 /* ---- stubs ---- */
 
-/* The original is entered behind its first instruction, by a copy of that. */
+/* The original is entered behind its first instruction, by a copy of that, also by the door. */
 START_TEST(the_first_instruction_is_copied)
 {
 	struct stub_config config;
@@ -1882,14 +1882,21 @@ START_TEST(the_first_instruction_is_copied)
 		.index = 1,
 		.function = (uintptr_t)gives_back,
 		.insn = &insn,
+		.has_door = true,
 		.arguments = 1,
 	};
 	ck_assert_int_eq(stub_make(&config, &stub), 0);
 	ck_assert_uint_ne(stub.original, stub.function);
+	ck_assert_uint_ne(stub.original, stub.door);
 	write_code(base + AGENT_STUBS_OFFSET + AGENT_STUB_SIZE, &stub,
 		   sizeof(stub));
 	slot = (function *)stub_address(config.base, 1);
 	ck_assert_int_eq(slot(77, 0, 0, 0, 0, 0), 77);
+	ck_assert_uint_eq(counted(1), 1);
+	/* What comes by the door is told of by the trap there. */
+	ck_assert_uint_eq(stub.door, stub_door(config.base, 1));
+	slot = (function *)stub.door;
+	ck_assert_int_eq(slot(78, 0, 0, 0, 0, 0), 78);
 	ck_assert_uint_eq(counted(1), 1);
 	tear_down();
 }
