@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probe/agent_private.h"
 
+#include <signal.h>
+
 #include "base/clock.h"
 #include "base/diag.h"
 #include "sysdeps/linux/procfs.h"
@@ -40,16 +42,6 @@ static struct tracee *tracee_of(const struct agent_space *own)
 	return NULL;
 }
 
-static bool is_wanted(const struct agent_space *own)
-{
-	const struct tracee *tracee = tracee_of(own);
-
-	return own->points && tracee && tracee->tasks && !tracee->muted &&
-	       !own->space->is_go && !own->space->space->tracer->system_calls &&
-	       own->agent.state == AGENT_OUTSIDE &&
-	       !agent_why_no_entry(&own->agent, tracee->tasks);
-}
-
 /* A sleeper would have to be woken, or its system call be ended. */
 static bool runs(const struct task *task)
 {
@@ -59,6 +51,33 @@ static bool runs(const struct task *task)
 	return !task->stopped && !task->asked && !task->in_vfork &&
 	       !task->newborn &&
 	       procfs_place(task->tid, &number, &ip) == PROCFS_ANYWHERE;
+}
+
+/*
+ * Who blocks SIGTRAP takes the handler away at the first trap; the kernel unblocks it
+ * there. So traps come first, and the handler when that is over.
+ */
+static bool any_blocks_traps(const struct tracee *tracee)
+{
+	const struct task *task = tracee->tasks;
+	struct procfs_status status;
+	size_t i;
+
+	for (i = 0; task && i < LOOKS; i++, task = task->next)
+		if (runs(task) && !procfs_status(task->tid, &status) &&
+		    status.signals_blocked & 1ull << (SIGTRAP - 1))
+			return true;
+	return false;
+}
+
+static bool is_wanted(const struct agent_space *own)
+{
+	const struct tracee *tracee = tracee_of(own);
+
+	return own->points && tracee && tracee->tasks && !tracee->muted &&
+	       !own->space->is_go && !own->space->space->tracer->system_calls &&
+	       own->agent.state == AGENT_OUTSIDE && !any_blocks_traps(tracee) &&
+	       !agent_why_no_entry(&own->agent, tracee->tasks);
 }
 
 /* The next after the one that was looked at last, whatever has become of that. */
