@@ -40,12 +40,12 @@ static bool get_memory(const struct shared *shared,
 	const uint64_t spans = table->span_count * sizeof(*code->spans);
 	const uint64_t strides = strides_of(table) * sizeof(*code->strides);
 	const uint64_t all =
-		spans + strides + sizeof(code->tables) + sizeof(code->rules);
+		spans + strides + offsetof(struct agent_tables, strides);
 
 	if (shared->has_room && !shared->has_room(shared->context, all))
 		return false;
 	return allocate(shared, (uintptr_t)code - begin,
-			sizeof(code->tables) + sizeof(code->rules)) &&
+			offsetof(struct agent_tables, strides)) &&
 	       allocate(shared,
 			(uintptr_t)&code->strides[shared->strides] - begin,
 			strides) &&

@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 19
+#define AGENT_VERSION 20
 
 #define AGENT_CODE_SIZE      0x6000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -382,6 +382,22 @@ struct agent_span {
 	uint32_t rule; /* 0: none */
 };
 
+/*
+ * What was found there lately, by home of the address: all threads write to it, and one
+ * may have the other's half. So the first word has both, and the era, in it: halves that
+ * don't belong together lead nowhere.
+ */
+struct agent_found {
+	uint64_t both; /* agent_found_word() */
+	uint64_t rule;
+};
+
+static inline uint64_t agent_found_word(uint64_t address, uint64_t rule,
+					uint64_t era)
+{
+	return address ^ rule ^ (era + 1) * 0xd6e8feb86659fd93ull;
+}
+
 #define AGENT_TABLES      8
 #define AGENT_SPANS       (1u << 20) /* 8 MiB */
 #define AGENT_SPAN_RULES  8192
@@ -390,6 +406,7 @@ struct agent_span {
 
 struct agent_tables {
 	struct agent_table tables[AGENT_TABLES];
+	struct agent_found found[AGENT_ROWS];
 	uint64_t rules[AGENT_SPAN_RULES]; /* agent_rule(); the first is 0 */
 	uint32_t strides[AGENT_STRIDES];
 	struct agent_span spans[AGENT_SPANS];

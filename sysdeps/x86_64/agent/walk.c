@@ -69,7 +69,7 @@ static uint64_t rule_in_table(const struct agent_table *table, uint64_t offset)
 }
 
 /* By the byte before: a call may be its function's last instruction. */
-static __attribute__((noinline)) uint64_t find_in_tables(uint64_t address)
+static __attribute__((noinline)) uint64_t look_into_tables(uint64_t address)
 {
 	const uint64_t call = address - 1;
 	unsigned i;
@@ -85,12 +85,32 @@ static __attribute__((noinline)) uint64_t find_in_tables(uint64_t address)
 	return 0;
 }
 
+/* To look takes as long as the rest of a walk: its words lie all over some MiB. */
+static inline uint64_t find_in_tables(uint64_t address, uint64_t era)
+{
+	struct agent_found *found =
+		&agent_shared.code.found[agent_row_home(address)];
+	uint64_t rule = __atomic_load_n(&found->rule, __ATOMIC_RELAXED);
+
+	if (rule && __atomic_load_n(&found->both, __ATOMIC_RELAXED) ==
+			    agent_found_word(address, rule, era))
+		return rule;
+	rule = look_into_tables(address);
+	if (!rule)
+		return 0;
+	__atomic_store_n(&found->rule, rule, __ATOMIC_RELAXED);
+	__atomic_store_n(&found->both, agent_found_word(address, rule, era),
+			 __ATOMIC_RELAXED);
+	return rule;
+}
+
 /* What frame pointers lead to is no return address before it has a row of its own. */
-static inline bool find_any_rule(const struct step *step, uint64_t *ret)
+static inline bool find_any_rule(const struct step *step, uint64_t era,
+				 uint64_t *ret)
 {
 	if (find_rule(step->address, ret))
 		return true;
-	*ret = step->by_chain ? 0 : find_in_tables(step->address);
+	*ret = step->by_chain ? 0 : find_in_tables(step->address, era);
 	return *ret;
 }
 
@@ -300,7 +320,7 @@ static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
 	if (era & 1)
 		return false;
 	for (;;) {
-		if (!find_any_rule(step, &rule)) {
+		if (!find_any_rule(step, era, &rule)) {
 			ret->within = is_hook(step->address);
 			return false;
 		}
