@@ -37,11 +37,13 @@ ON_THE_WAY_IN = 0, 0.02
 
 
 def attach(case, target, options, delay=AFTER_A_WHILE):
-    """Returns when all traps are planted and run into."""
+    """Returns when all traps are planted and run into; or as the first one stands, the
+    dynamic linker's, while the agent gets in."""
     log = case.path("log.%d" % case.number())
     tracer = case.start([h.CALLTRAP] + options +
                         ["-o", log, "-p", str(target.pid)])
-    h.wait_until(lambda: h.traps_in(target.pid) or
+    stand = h.traps_in if delay == ON_THE_WAY_IN else h.are_planted
+    h.wait_until(lambda: stand(target.pid) or
                  tracer.popen.poll() is not None, "traps")
     tracer.pid, tracer.log_path = h.worker_of(tracer.popen), log
     time.sleep(random.uniform(*delay))
