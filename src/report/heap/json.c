@@ -266,8 +266,8 @@ static void set_verdict(json_t *object, const struct heap_row *row)
 {
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 
-	json_set_text(object, "verdict", verdict_name(row->verdict.level));
-	verdict_explain(&row->verdict, row->site, &why);
+	json_set_text(object, "verdict", verdict_name(row->verdict->level));
+	verdict_explain(row->verdict, row->site, &why);
 	json_set_text(object, "evidence", strbuf_text(&why));
 }
 
@@ -399,9 +399,9 @@ static json_t *site_object(const struct heap_export *export,
 	set_verdict(object, row);
 	set_slab(object, export, site);
 	set_look(object, heap_site_look(export->process->heap, site));
-	if (row->verdict.reach)
+	if (row->verdict->reach)
 		json_object_set_new(object, "reach",
-				    reach_numbers(row->verdict.reach));
+				    reach_numbers(row->verdict->reach));
 	set_distributions(object, row);
 	if (config->options->histogram)
 		json_object_set_new(object, "sizes", sizes_array(&row->sizes));
@@ -448,7 +448,7 @@ static void put_sites(const struct heap_export *export,
 {
 	strbuf_putc(pieces->out, '[');
 	for (size_t i = 0; i < rows->count; i++) {
-		json_t *site = site_object(export, &rows->list[i]);
+		json_t *site = site_object(export, rows->list[i]);
 
 		if (i)
 			strbuf_putc(pieces->out, ',');

@@ -93,12 +93,12 @@ void heap_leaks_gather(const struct heap_report_config *config,
 	struct leak *leaks = NULL;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		struct heap_row *row = &rows->list[i];
+		struct heap_row *row = rows->list[i];
 		struct frame frame;
 		struct own_call call;
 
 		if (!row->site || !row->blocks ||
-		    row->verdict.level != VERDICT_LIKELY ||
+		    row->verdict->level != VERDICT_LIKELY ||
 		    !heap_caller_own_frame(config->stacks, row->site, &frame))
 			continue;
 		memset(&call, 0, sizeof(call));

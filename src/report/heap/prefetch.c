@@ -55,8 +55,8 @@ static void add_rows(struct heap_prefetch *prefetch,
 	size_t limit = top && top < rows.count ? top : rows.count;
 
 	for (size_t i = 0; i < limit; i++)
-		if (rows.list[i].site)
-			add_site(prefetch, rows.list[i].site);
+		if (rows.list[i]->site)
+			add_site(prefetch, rows.list[i]->site);
 	heap_rows_fini(&rows);
 }
 

@@ -25,6 +25,8 @@ struct heap_gathering {
 	struct heap_rows *result;
 };
 
+static const struct verdict unjudged;
+
 /* The row of that name; a new one if there is none. */
 static struct heap_row *row_named(struct heap_gathering *g, const char *name)
 {
@@ -36,6 +38,7 @@ static struct heap_row *row_named(struct heap_gathering *g, const char *name)
 	row = xcalloc(1, sizeof(*row));
 	row->name = xstrdup(name);
 	row->key = HASH_COUNT(g->rows);
+	row->verdict = &unjudged;
 	HASH_ADD_KEYPTR(hh, g->rows, row->name, strlen(row->name), row);
 	return row;
 }
@@ -161,22 +164,22 @@ static void add_to(struct heap_sum *sum, const struct site *site,
 static void judge(struct heap_gathering *g, struct heap_row *row,
 		  const struct site *site, const struct survey_site *ages)
 {
-	struct verdict verdict = g->verdicts[site->number - 1];
-	struct heap_sum *sum = &g->result->levels[verdict.level];
+	const struct verdict *verdict = &g->verdicts[site->number - 1];
+	struct heap_sum *sum = &g->result->levels[verdict->level];
 
 	add_to(sum, site, ages);
-	if (verdict.level == VERDICT_LIKELY && ages->blocks &&
-	    verdict.reason != VERDICT_UNREACHABLE)
+	if (verdict->level == VERDICT_LIKELY && ages->blocks &&
+	    verdict->reason != VERDICT_UNREACHABLE)
 		g->result->likely_by_growth = true;
 	if (site->function->family->has_size) {
-		sum->leaked_blocks += verdict.leaked_blocks;
-		sum->leaked_bytes += verdict.leaked_bytes;
+		sum->leaked_blocks += verdict->leaked_blocks;
+		sum->leaked_bytes += verdict->leaked_bytes;
 	}
-	if (verdict.reach) {
-		sum->lost_blocks += verdict.reach->lost_blocks;
-		sum->lost_bytes += verdict.reach->lost_bytes;
+	if (verdict->reach) {
+		sum->lost_blocks += verdict->reach->lost_blocks;
+		sum->lost_bytes += verdict->reach->lost_bytes;
 	}
-	if (row->site == site || verdict.level > row->verdict.level)
+	if (row->site == site || verdict->level > row->verdict->level)
 		row->verdict = verdict;
 }
 
@@ -349,16 +352,17 @@ static bool is_of_handles(const struct heap_row *row)
 /* What only grows may be a cache. */
 static bool is_lost(const struct heap_row *row)
 {
-	return row->verdict.reason == VERDICT_UNREACHABLE;
+	return row->verdict->reason == VERDICT_UNREACHABLE;
 }
 
 static int compare_rows(const void *a, const void *b, void *order)
 {
-	const struct heap_row *x = a, *y = b;
-	int result = compare(x->verdict.level, y->verdict.level);
+	const struct heap_row *x = *(struct heap_row *const *)a;
+	const struct heap_row *y = *(struct heap_row *const *)b;
+	int result = compare(x->verdict->level, y->verdict->level);
 
 	/* A lost handle has no size, and holds who knows what. */
-	if (!result && x->verdict.level != VERDICT_NOT)
+	if (!result && x->verdict->level != VERDICT_NOT)
 		result = compare(is_of_handles(x), is_of_handles(y));
 	if (!result)
 		result = compare(is_lost(x), is_lost(y));
@@ -377,8 +381,7 @@ static void take_over(struct heap_gathering *g)
 	result->list = xcalloc(HASH_COUNT(g->rows) + 1, sizeof(*result->list));
 	HASH_ITER(hh, g->rows, row, next) {
 		HASH_DEL(g->rows, row);
-		result->list[result->count++] = *row;
-		free(row);
+		result->list[result->count++] = row;
 	}
 	qsort_r(result->list, result->count, sizeof(*result->list),
 		compare_rows, &order);
@@ -391,8 +394,7 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 	struct heap_rows result = { 0 };
 	struct survey *survey =
 		survey_new(heap, now, config->options->older_than);
-	struct verdict *verdicts CLEANUP(xfree_cleanup) =
-		verdicts_of(heap, survey);
+	struct verdict *verdicts = verdicts_of(heap, survey);
 	struct heap_gathering g = { .config = config,
 				    .heap = heap,
 				    .survey = survey,
@@ -411,21 +413,24 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 	take_over(&g);
 	heap_leaks_gather(config, &result);
 	result.survey = survey;
+	result.verdicts = verdicts;
 	return result;
 }
 
 void heap_rows_fini(struct heap_rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++) {
-		struct heap_row *row = &rows->list[i];
+		struct heap_row *row = rows->list[i];
 
 		log_histogram_fini(&row->ages);
 		log_histogram_fini(&row->sizes);
 		log_histogram_fini(&row->lifetimes);
 		log_histogram_fini(&row->times);
 		free(row->name);
+		free(row);
 	}
 	free(rows->list);
 	free(rows->suppressed);
+	free(rows->verdicts);
 	survey_free(rows->survey);
 }

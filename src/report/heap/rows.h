@@ -26,9 +26,10 @@ struct heap_row {
 	double lifetime_ns;         /* in sum; see struct site */
 	struct log_histogram times; /* in the allocator */
 	int64_t total_ns;
-	bool is_of_sites;       /* else of blocks: what is given back and
+	bool is_of_sites;              /* else of blocks: what is given back and
 				       how long that took isn't known */
-	struct verdict verdict; /* of a site; else the worst one's level */
+	const struct verdict *verdict; /* of a site; else the worst one's; of
+					  blocks one that says nothing */
 	/* It belongs to the leak of a row before; or what belongs to this. */
 	bool is_part;
 	uint64_t parts, part_bytes, part_blocks;
@@ -46,7 +47,7 @@ struct heap_sum {
 };
 
 struct heap_rows {
-	struct heap_row *list;
+	struct heap_row **list;
 	size_t count;
 	struct heap_sum levels[VERDICT_LIKELY + 1]; /* NOT, POSSIBLE, LIKELY */
 	bool likely_by_growth; /* … the last of any site, which may be wrong */
@@ -54,6 +55,7 @@ struct heap_rows {
 	   nothing is suppressed. */
 	struct heap_sum *suppressed;
 	struct survey *survey;
+	struct verdict *verdicts; /* of all sites; rows point there */
 };
 
 static inline bool

@@ -37,7 +37,7 @@ static const struct heap_row *row_behind(const struct heap_text *text,
 	size_t count = stacks_frames(stacks, stack, frames, ARRAY_SIZE(frames));
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct heap_row *row = &rows->list[i];
+		const struct heap_row *row = rows->list[i];
 		size_t outer_count;
 
 		if (!row->site || !row->site->function->family->has_size)
@@ -63,9 +63,9 @@ int heap_text_cause(const struct heap_text *text,
 	heap_text_function(text, row->site->function);
 	if (row->blocks) {
 		strbuf_printf(out, ", %s a leak: it holds ",
-			      row->verdict.level == VERDICT_LIKELY ?
+			      row->verdict->level == VERDICT_LIKELY ?
 				      "LIKELY" :
-			      row->verdict.level == VERDICT_POSSIBLE ?
+			      row->verdict->level == VERDICT_POSSIBLE ?
 				      "POSSIBLY" :
 				      "NOT");
 		amounts_add_held(out, row->bytes, row->blocks);

@@ -130,7 +130,7 @@ int heap_text_next(const struct heap_text *text, const struct heap_row *row,
 	if (is_elsewhere) {
 		add_watch(text, "--growth faults");
 		strbuf_puts(out, " shows where from");
-	} else if (!row || row->verdict.enough) {
+	} else if (!row || row->verdict->enough) {
 		strbuf_puts(out, "watch longer: ");
 		add_watch(text, "--for 10m");
 		if (!row)

@@ -92,7 +92,7 @@ static int add_line(const struct heap_text *text, const struct heap_row *row)
 				    12);
 	amounts_add_duration_column(out, row->oldest, 12);
 	strbuf_printf(out, "  %-8s  ",
-		      row->is_of_sites ? verdict_name(row->verdict.level) :
+		      row->is_of_sites ? verdict_name(row->verdict->level) :
 					 "-");
 	heap_text_what(text, row);
 	return heap_text_end_line(text);
@@ -103,7 +103,7 @@ static int add_evidence(const struct heap_text *text,
 {
 	strbuf_printf(heap_text_out(text),
 		      "    stack %u: ", (unsigned)row->site->number);
-	verdict_explain(&row->verdict, row->site, heap_text_out(text));
+	verdict_explain(row->verdict, row->site, heap_text_out(text));
 	return heap_text_end_line(text);
 }
 
@@ -262,8 +262,9 @@ static bool is_told_whole(const struct heap_text *text,
 			  const struct heap_rows *rows,
 			  const struct heap_row *row)
 {
-	return row->verdict.level == rows->list[0].verdict.level ||
-	       row->verdict.level != VERDICT_NOT || !text->config->options->top;
+	return row->verdict->level == rows->list[0]->verdict->level ||
+	       row->verdict->level != VERDICT_NOT ||
+	       !text->config->options->top;
 }
 
 /* What the same leak holds at other stacks. */
@@ -364,9 +365,9 @@ static void prepare_names(const struct heap_text *text,
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count && count < limit; i++)
-		if (rows->list[i].site && is_wanted(text, &rows->list[i]) &&
-		    !(top && rows->list[i].is_part))
-			stacks[count++] = rows->list[i].site->stack;
+		if (rows->list[i]->site && is_wanted(text, rows->list[i]) &&
+		    !(top && rows->list[i]->is_part))
+			stacks[count++] = rows->list[i]->site->stack;
 	heap_names_prepare(text->config, stacks, count, UNWIND_DEPTH_MAX);
 }
 
@@ -379,7 +380,7 @@ int heap_text_rows(const struct heap_text *text, const struct heap_rows *rows)
 
 	prepare_names(text, rows);
 	for (size_t i = 0; !err && i < rows->count; i++) {
-		const struct heap_row *row = &rows->list[i];
+		const struct heap_row *row = rows->list[i];
 
 		if (!is_wanted(text, row)) {
 			empty++;

@@ -47,9 +47,9 @@ static const struct heap_row *next_place(const struct answer *answer,
 					 size_t *at)
 {
 	while (answer->level != VERDICT_NOT && *at < answer->rows->count) {
-		const struct heap_row *row = &answer->rows->list[(*at)++];
+		const struct heap_row *row = answer->rows->list[(*at)++];
 
-		if (row->verdict.level == answer->level && row->blocks &&
+		if (row->verdict->level == answer->level && row->blocks &&
 		    !row->is_part)
 			return row;
 	}
@@ -80,10 +80,10 @@ static double speed_of(const struct answer *answer)
 	double speed = 0;
 
 	for (size_t i = 0; i < answer->rows->count; i++) {
-		const struct heap_row *row = &answer->rows->list[i];
+		const struct heap_row *row = answer->rows->list[i];
 		double slope;
 
-		if (row->verdict.level != answer->level || !row->blocks)
+		if (row->verdict->level != answer->level || !row->blocks)
 			continue;
 		slope = rise_of_row(answer->text, row).trend.slope;
 		speed += slope > 0 ? slope : 0;
@@ -283,13 +283,13 @@ static int add_sure(const struct answer *answer)
 		strbuf_puts(out, " tell: what grows by the hour takes hours to "
 				 "be seen");
 	} else if (row->site) {
-		verdict_explain(&row->verdict, row->site, out);
+		verdict_explain(row->verdict, row->site, out);
 	} else {
 		strbuf_puts(out, "the stacks tell why (--by stack)");
 	}
 	if (row && answer->level == VERDICT_LIKELY &&
 	    answer->rows->likely_by_growth)
-		strbuf_puts(out, row->verdict.reason == VERDICT_UNREACHABLE ?
+		strbuf_puts(out, row->verdict->reason == VERDICT_UNREACHABLE ?
 					 "; of what else grows, a cache that "
 					 "fills looks the same" :
 					 "; a cache that fills looks the "

@@ -123,7 +123,7 @@ static struct hot_lines gather(const struct heap_text *text,
 	size_t shown = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct heap_row *row = &rows->list[i];
+		const struct heap_row *row = rows->list[i];
 		bool is = is_shown(text, row, &shown);
 
 		if (row->has_size)
