@@ -389,7 +389,7 @@ START_TEST(lost_blocks_come_first)
 		acquire(&f, "malloc", 0x100000 + i * 16, 4);
 	}
 	rows = heap_rows_of(&config, f.heap, f.now);
-	ck_assert_uint_eq(rows.list[0].site->stack, 1);
+	ck_assert_uint_eq(rows.list[0]->site->stack, 1);
 	ck_assert_uint_eq(rows.levels[VERDICT_LIKELY].lost_blocks, 0);
 	heap_rows_fini(&rows);
 	look(60, 0, "cache (shop .bss+0x20)");
@@ -399,9 +399,9 @@ START_TEST(lost_blocks_come_first)
 				     .lost_blocks = 60,
 				     .lost_bytes = 240 };
 	rows = heap_rows_of(&config, f.heap, f.now);
-	ck_assert_uint_eq(rows.list[0].site->stack, 2);
-	ck_assert_uint_eq(rows.list[1].site->stack, 1);
-	ck_assert_int_eq(rows.list[1].verdict.level, VERDICT_LIKELY);
+	ck_assert_uint_eq(rows.list[0]->site->stack, 2);
+	ck_assert_uint_eq(rows.list[1]->site->stack, 1);
+	ck_assert_int_eq(rows.list[1]->verdict->level, VERDICT_LIKELY);
 	ck_assert_uint_eq(rows.levels[VERDICT_LIKELY].lost_blocks, 60);
 	ck_assert_uint_eq(rows.levels[VERDICT_LIKELY].lost_bytes, 240);
 	heap_rows_fini(&rows);
