@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "sysdeps/linux/dispatch.h"
 #include "sysdeps/linux/procfs.h"
 #include "tracee/charge.h"
 
@@ -61,6 +62,8 @@ const char *agent_why_not_by_status(const struct agent *agent,
 		return "its status can't be read";
 	if (status.seccomp)
 		return "seccomp";
+	if (dispatch_is_on(task->tid))
+		return "its system calls are dispatched (prctl)";
 	if (status.shadow_stack)
 		return "it has shadow stacks";
 	if (agent->mode & AGENT_WITH_RINGS && status.own_pid != task->tid)
@@ -81,18 +84,31 @@ const char *agent_why_no_entry(const struct agent *agent,
 /* What boot needs below the stack pointer, and more. */
 #define STACK_ROOM 4096
 
+/* One of glibc's and musl's threads has its own data above its stack, and a page
+   that can't be used below. */
+static bool is_of_thread(pid_t tid, const struct procfs_mapping *mapping,
+			 taddr_t sp, taddr_t thread)
+{
+	struct procfs_mapping *below CLEANUP(xfree_cleanup) =
+		xmalloc(sizeof(*below));
+
+	return sp < thread && thread < mapping->end &&
+	       procfs_find_mapping(tid, mapping->start - 1, below) &&
+	       !below->readable && !below->writable && !below->executable;
+}
+
 /*
- * Small stacks have no page below them that is guarded: that of a coroutine, or
- * the one that handlers run on. What is known to be none lies in [stack], or
- * below the thread's own data (glibc's and musl's threads).
+ * A coroutine's stack, or the one that handlers run on, may be small, and others
+ * lie right below. What is known to be none is [stack], of which the end of what
+ * is mapped may be that of what it is allowed (RLIMIT_STACK), or a thread's. (The
+ * first thread's data may be mapped right above memory that stacks are cut of.)
  */
-static bool is_safe(const struct procfs_mapping *mapping, taddr_t sp,
+static bool is_safe(pid_t tid, const struct procfs_mapping *mapping, taddr_t sp,
 		    taddr_t thread)
 {
-	if (!strcmp(mapping->path, "[stack]"))
-		return true;
-	return sp - mapping->start >= STACK_ROOM && sp < thread &&
-	       thread < mapping->end;
+	return sp - mapping->start >= STACK_ROOM &&
+	       (!strcmp(mapping->path, "[stack]") ||
+		is_of_thread(tid, mapping, sp, thread));
 }
 
 bool agent_is_due(struct agent *agent)
@@ -109,7 +125,7 @@ bool agent_is_on_safe_stack(const struct agent *agent, const struct task *task)
 	const taddr_t sp = agent->space->arch->sp(&task->regs);
 
 	return procfs_find_mapping(task->tid, sp, mapping) &&
-	       is_safe(mapping, sp, task->regs.user.fs_base);
+	       is_safe(task->tid, mapping, sp, task->regs.user.fs_base);
 }
 
 bool agent_has_safe_stack(struct agent *agent, const struct task *task)

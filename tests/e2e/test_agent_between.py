@@ -85,6 +85,11 @@ def register_refused(where, words):
 if h.X86:
     register_refused("handler", "where a handler's stack has little room")
     register_refused("coroutine", "where a coroutine's has")
+    register_refused("pool", "where it is one of many in a mapping")
+    # Which can be seen since Linux 6.4.
+    if [int(n) for n in os.uname().release.split(".")[:2]] >= [6, 4]:
+        register_refused("dispatched", "where its system calls are dispatched")
+    register_refused("edge", "at the end of what the first thread is allowed")
 
 
 @h.test("the agent is in before the first trap stands")

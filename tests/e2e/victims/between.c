@@ -4,10 +4,15 @@
  * between two instructions: registers, flags, vectors, what lies below its stack
  * pointer; where it is in a system call most of the time, whether that is cut short.
  * Another one sleeps, and looks whether it is woken. WHERE: "plain"; "calls", in
- * system calls; "signals", with a timer's handler; "handler" and "coroutine", for ever
- * on a stack that has little room. Until a line comes; ends with 7 when all is right.
+ * system calls; "signals", with a timer's handler; "dispatched", with system calls allowed to
+ * the C library's code alone; "handler", "coroutine", "pool"
+ * (of many stacks in one mapping, in a process that has no other thread) and "edge" (of
+ * what the first thread is allowed), for ever on a stack that has little room. Until a
+ * line comes; ends with 7 when all is right.
  */
 #include <errno.h>
+#include <link.h>
+#include <linux/prctl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -24,8 +31,10 @@
 #define STACK  16384
 #define CANARY 4096
 #define MARK   0x5a
+#define POOL   (1 << 20)
+#define LIMIT  (256 << 10)
 
-static volatile int over;
+static volatile int over, alone;
 static volatile unsigned long rounds, handled;
 static unsigned long wrong, woken;
 
@@ -131,10 +140,49 @@ static void spin_once(void)
 	rounds++;
 }
 
+static void look_for_line(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	over = poll(&input, 1, 0) > 0;
+}
+
 static void spin_for_ever(void)
 {
-	while (!over)
+	while (!over) {
 		spin_once();
+		if (alone && rounds % 256 == 0)
+			look_for_line();
+	}
+}
+
+static int note_libc(struct dl_phdr_info *info, size_t size, void *range)
+{
+	unsigned long *to = range;
+	int i;
+
+	(void)size;
+	if (!strstr(info->dlpi_name, "libc.so"))
+		return 0;
+	for (i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_flags & PF_X) {
+			to[0] = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+			to[1] = info->dlpi_phdr[i].p_memsz;
+		}
+	return 1;
+}
+
+/* Of a system call from elsewhere it dies (SIGSYS). */
+static void spin_dispatched(void)
+{
+	static char blocks = SYSCALL_DISPATCH_FILTER_BLOCK;
+	unsigned long range[2];
+
+	if (!dl_iterate_phdr(note_libc, range) ||
+	    prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, range[0],
+		  range[1], &blocks))
+		exit(1);
+	spin_for_ever();
 }
 
 /* More than a pipe holds, and less: none may be cut short. */
@@ -234,11 +282,39 @@ static void deep(void)
 	spin_deep(stack);
 }
 
-static void spin_in_coroutine(void)
+/* Right below it lies that of another one. */
+static char *stack_of_pool(void)
+{
+	char *memory = mmap(NULL, POOL, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(memory, MARK, POOL / 2);
+	return memory + POOL / 2;
+}
+
+static void spin_at_edge(void)
+{
+	struct rlimit limit;
+	char line[512];
+	unsigned long end;
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "[stack]") &&
+		    sscanf(line, "%*x-%lx", &end) == 1)
+			stack = (char *)end - LIMIT;
+	fclose(maps);
+	getrlimit(RLIMIT_STACK, &limit);
+	limit.rlim_cur = LIMIT;
+	setrlimit(RLIMIT_STACK, &limit);
+	spin_deep(stack);
+}
+
+static void spin_in_coroutine(char *its_stack)
 {
 	ucontext_t coroutine;
 
-	stack = small_stack();
+	stack = its_stack;
 	getcontext(&coroutine);
 	coroutine.uc_stack.ss_sp = stack;
 	coroutine.uc_stack.ss_size = STACK;
@@ -266,10 +342,14 @@ int main(int argc, char **argv)
 	sigset_t all, own;
 	pthread_t sleeper;
 
-	spin_once(); /* the dynamic linker needs more stack than others have */
+	/* The dynamic linker needs more stack than others have. */
+	spin_once();
+	look_for_line();
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &own);
-	pthread_create(&sleeper, NULL, sleep_until_told, NULL);
+	alone = !strcmp(where, "pool");
+	if (!alone)
+		pthread_create(&sleeper, NULL, sleep_until_told, NULL);
 	pthread_sigmask(SIG_SETMASK, &own, NULL);
 	puts("ready");
 	fflush(stdout);
@@ -277,13 +357,20 @@ int main(int argc, char **argv)
 		call_for_ever();
 	else if (!strcmp(where, "signals"))
 		spin_with_signals();
+	else if (!strcmp(where, "dispatched"))
+		spin_dispatched();
 	else if (!strcmp(where, "handler"))
 		spin_in_handler();
 	else if (!strcmp(where, "coroutine"))
-		spin_in_coroutine();
+		spin_in_coroutine(small_stack());
+	else if (alone)
+		spin_in_coroutine(stack_of_pool());
+	else if (!strcmp(where, "edge"))
+		spin_at_edge();
 	else
 		spin_for_ever();
-	pthread_join(sleeper, NULL);
+	if (!alone)
+		pthread_join(sleeper, NULL);
 	printf("rounds %lu wrong %lu woken %lu\n", rounds, wrong, woken);
 	return wrong || woken || !rounds ? 9 : 7;
 }
