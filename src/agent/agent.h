@@ -53,6 +53,8 @@ struct agent {
 	pid_t tid; /* of the task that is on its way (0: it has ended) … */
 	taddr_t place, sp; /* … and where it left, and will come back */
 	bool at_once;      /* it goes by agent_send() */
+	bool reserves;     /* the system call that it is in is its errand's */
+	unsigned foreign; /* so often it was met on its way, doing other things */
 	unsigned tries;
 	uint64_t hits;       /* so often it could have been begun … */
 	uint64_t least_hits; /* … which isn't before that */
@@ -116,12 +118,18 @@ bool agent_refuse(struct agent *agent, const char *reason);
 bool agent_take(struct agent *agent, struct task *task);
 
 /*
- * Without a trap: a task that runs was asked to stop, and stands there. Returns
- * whether it was sent to work for the agent: from now on it has to stop at system
- * calls, until agent_pass_call() has been told of the last one. Not every task that
- * is asked will do; it may be tried with the next.
+ * Without a trap: a task that runs was asked to stop, and stands there. If it was sent
+ * to work for the agent it has to stop at system calls from now on, until
+ * agent_pass_call() has been told of the last one. Not every task that is asked will
+ * do; it may be tried with the next.
  */
-bool agent_send(struct agent *agent, struct task *task);
+enum agent_sent {
+	AGENT_SENT,
+	AGENT_NOT_NOW, /* from elsewhere it might be */
+	AGENT_NOT_THIS,
+};
+
+enum agent_sent agent_send(struct agent *agent, struct task *task);
 
 /*
  * It stands at a system call, of its own or the agent's. Returns whether it was sent

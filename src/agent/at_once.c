@@ -38,34 +38,66 @@ static bool is_in_module(struct agent *agent, const struct regs *regs)
 	return module_find(agent->space, regs->user.rip) != NULL;
 }
 
+/* Which may be otherwise in a moment. */
+static bool can_be_sent_now(struct task *task, const struct regs *regs)
+{
+	return !is_in_call(regs) &&
+	       !(regs->user.eflags & (TF_FLAG | AC_FLAG)) &&
+	       !ptrace_has_queued_trap(task->tid) &&
+	       !rseq_is_entered(task->tid);
+}
+
 static bool can_be_sent(struct agent *agent, struct task *task,
 			const struct regs *regs)
 {
-	return !is_in_call(regs) && arch_of_regs(regs) == agent->space->arch &&
-	       regs->user.fs_base &&
-	       !(regs->user.eflags & (TF_FLAG | AC_FLAG)) &&
+	return arch_of_regs(regs) == agent->space->arch && regs->user.fs_base &&
 	       is_in_module(agent, regs) &&
-	       !ptrace_has_queued_trap(task->tid) &&
-	       !rseq_is_entered(task->tid) &&
 	       agent_is_on_safe_stack(agent, task) &&
 	       !agent_why_not_by_status(agent, task);
 }
 
-bool agent_send(struct agent *agent, struct task *task)
+enum agent_sent agent_send(struct agent *agent, struct task *task)
 {
 	const struct regs *regs = task_regs(task);
 	const char *reason;
 
 	if (agent->state != AGENT_OUTSIDE || !regs ||
-	    !can_be_sent(agent, task, regs))
-		return false;
+	    !can_be_sent_now(task, regs))
+		return AGENT_NOT_NOW;
+	if (!can_be_sent(agent, task, regs))
+		return AGENT_NOT_THIS;
 	reason = agent_why_no_entry(agent, task);
-	if (reason)
-		return agent_refuse(agent, reason);
+	if (reason) {
+		(void)agent_refuse(agent, reason);
+		return AGENT_NOT_THIS;
+	}
 	agent->at_once = true;
 	diag_debug(DIAG_TRAP, "agent: thread %d is sent from %#" PRIx64,
 		   (int)task->tid, (uint64_t)regs->user.rip);
-	return agent_set_out(agent, task);
+	return agent_set_out(agent, task) ? AGENT_SENT : AGENT_NOT_THIS;
+}
+
+/*
+ * The frame of a handler is written below the red zone. So who is met above that has
+ * left it, unless it is on another stack, which seldom is so near. Who is met below may
+ * be in the handler still, but not for ever. (It may come back yet: what it comes back
+ * to needs nobody, and stays.)
+ */
+#define RED_ZONE     128
+#define NEAR         (64 << 10)
+#define MOST_FOREIGN 100
+
+bool agent_is_astray(struct agent *agent, taddr_t sp)
+{
+	if (sp - (agent->sp - RED_ZONE) >= NEAR &&
+	    ++agent->foreign < MOST_FOREIGN)
+		return false;
+	diag_debug(DIAG_TRAP, "agent: thread %d isn't on its way any more",
+		   (int)agent->tid);
+	if (agent->state == AGENT_RESERVING)
+		scratch_abandon_guest(agent->space);
+	(void)agent_give_up(agent, AGENT_NO_RETURN);
+	return true;
 }
 
 /*
@@ -122,6 +154,11 @@ static bool is_in_agent(const struct agent *agent, taddr_t ip)
 	return ip - agent->base < AGENT_STUBS_OFFSET;
 }
 
+static bool is_ours(const struct agent *agent, taddr_t ip)
+{
+	return scratch_is_guest(agent->space, ip) || is_in_agent(agent, ip);
+}
+
 bool agent_pass_call(struct agent *agent, struct task *task,
 		     const struct syscall_stop *stop)
 {
@@ -130,11 +167,17 @@ bool agent_pass_call(struct agent *agent, struct task *task,
 		return false;
 	if (agent->space->tracer->leaving)
 		return true;
+	if (stop->entered)
+		agent->reserves = scratch_is_guest(agent->space, stop->ip);
+	/* A handler's return leads there as well. */
 	if (agent->state == AGENT_RESERVING && !stop->entered &&
-	    scratch_is_guest(agent->space, stop->ip))
+	    agent->reserves && scratch_is_guest(agent->space, stop->ip))
 		leave_errand(agent, task, stop->result == (int64_t)agent->base);
 	else if (agent->state == AGENT_MAPPING && stop->entered &&
 		 stop->number == SYS_close && is_in_agent(agent, stop->ip))
 		pass_close(agent, task);
+	else if (stop->entered && !is_ours(agent, stop->ip) && task_regs(task))
+		(void)agent_is_astray(agent,
+				      agent->space->arch->sp(&task->regs));
 	return true;
 }

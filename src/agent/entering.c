@@ -61,6 +61,8 @@ void agent_remember_way(struct agent *agent, const struct task *task)
 	const struct arch_ops *arch = agent->space->arch;
 
 	agent->tid = task->tid;
+	agent->foreign = 0;
+	agent->reserves = false;
 	agent->place = arch->ip(&task->regs);
 	agent->sp = arch->sp(&task->regs);
 }
@@ -267,8 +269,6 @@ bool agent_open_shared(struct agent *agent, int64_t number)
 	return true;
 }
 
-#define HANDLERS "its handlers don't return"
-
 /* How many descriptors are closed: the program could make more of that name. */
 #define CLOSINGS 16
 
@@ -380,7 +380,8 @@ static bool mapped(struct agent *agent, struct task *task)
 	if (!agent_read_gate(agent, &gate))
 		return agent_refuse(agent, "it can't have more memory");
 	if (!gate.booted)
-		return !agent_give_up(agent, HANDLERS) && begin(agent, task);
+		return !agent_give_up(agent, AGENT_NO_RETURN) &&
+		       begin(agent, task);
 	if (gate.boot_result < 0)
 		return agent_refuse(agent, "no memory can be shared with it");
 	(void)agent_open_shared(agent, gate.boot_result);
@@ -401,7 +402,9 @@ bool agent_is_back(const struct agent *agent, const struct task *task)
 bool agent_take(struct agent *agent, struct task *task)
 {
 	/* Who is on its way will be seen at a system call. */
-	if (agent->at_once && agent_is_on_the_way(agent) && agent->tid)
+	if (agent->at_once && agent_is_on_the_way(agent) && agent->tid &&
+	    (task->tid != agent->tid ||
+	     !agent_is_astray(agent, agent->space->arch->sp(&task->regs))))
 		return false;
 	switch (agent->state) {
 	case AGENT_OUTSIDE:

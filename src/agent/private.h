@@ -57,11 +57,22 @@ bool agent_set_boot(struct agent *agent, struct task *task, uint64_t what);
  */
 bool agent_give_up(struct agent *agent, const char *reason);
 
+#define AGENT_NO_RETURN "its handlers don't return"
+
 /*
  * The task that left is back, and not a handler of a signal that came on its
  * way: that one may call the same function.
  */
 bool agent_is_back(const struct agent *agent, const struct task *task);
+
+/* ---- at_once.c ---- */
+
+/*
+ * Who was sent by agent_send(), and is on its way, was met with that stack pointer, doing
+ * what isn't ours: in a handler, or as one has jumped out. Returns whether it isn't
+ * waited for any more; it was given up then.
+ */
+bool agent_is_astray(struct agent *agent, taddr_t sp);
 
 /* ---- page.c ---- */
 

@@ -2,6 +2,7 @@
 #include "probe/agent_private.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -13,23 +14,28 @@
  * that in the process.
  */
 
-/*
- * How long it is tried: while nobody runs; while threads do; where some of these were
- * asked in vain, as they sleep mostly, or stand on small stacks; once one is on its way.
- */
+/* How long it is tried: while nobody can be had; while somebody may; once one is on its
+   way. */
 #define TRY_SLEEPERS (NS_PER_SECOND / 20)
 #define TRY_RUNNERS  (NS_PER_SECOND / 5)
-#define TRY_UNFIT    (NS_PER_SECOND / 10)
 #define TRY_WALKERS  (NS_PER_SECOND / 2)
 
-/* So many are asked in vain. */
-#define MOST_UNFIT 32
+/* So many threads are interrupted, at most. */
+#define MOST_ASKED 3
 
-/* From one thread that is asked to the next. */
-#define ASK_EVERY (NS_PER_SECOND / 1000)
+#define LOOK_EVERY (NS_PER_SECOND / 200)
 
 /* Threads that are looked at for one that runs, each time. */
-#define LOOKS 32
+#define LOOKS AGENT_RUNNERS
+
+/* One that has run for so many ticks is known by what it has done so far. */
+#define KNOWN_TICKS 4
+
+/* After so many stops of ours the kernel may have been seen at it for one. */
+#define STOPS_A_TICK 16
+
+/* Of such a thread's time its program's is so many times the kernel's, at least. */
+#define SELDOM 20
 
 static struct tracee *tracee_of(const struct agent_space *own)
 {
@@ -80,51 +86,189 @@ static bool is_wanted(const struct agent_space *own)
 	       !agent_why_no_entry(&own->agent, tracee->tasks);
 }
 
-/* The next after the one that was looked at last, whatever has become of that. */
-static struct task *find_runner(struct agent_beginning *beginning,
-				const struct tracee *tracee)
+static struct agent_runner *find_runner(struct agent_beginning *beginning,
+					pid_t tid)
 {
-	struct task *task = tracee->tasks;
 	size_t i;
 
-	for (i = 0; i < beginning->place && task; i++)
-		task = task->next;
-	for (i = 0; i < LOOKS; i++) {
-		if (!task) {
-			beginning->place = 0;
-			return NULL;
-		}
-		beginning->place++;
-		if (runs(task))
-			return task;
-		task = task->next;
-	}
+	for (i = 0; i < beginning->runner_count; i++)
+		if (beginning->runners[i].tid == tid)
+			return &beginning->runners[i];
 	return NULL;
 }
 
-static void ask_runner(struct agent_space *own, uint64_t now)
+static bool are_seldom(const struct procfs_times *times)
+{
+	return times->user >= KNOWN_TICKS &&
+	       times->system * SELDOM <= times->user;
+}
+
+static bool look_at_usage(const struct task *task, struct agent_runner *ret)
+{
+	struct procfs_status status;
+
+	ret->tid = task->tid;
+	if (!procfs_times(task->tid, &ret->last) ||
+	    procfs_status(task->tid, &status))
+		return false;
+	ret->waits = status.waits;
+	ret->stops = task->stops.count;
+	/* Later its stops may be a large part of it. */
+	ret->seldom |= are_seldom(&ret->last);
+	return true;
+}
+
+static struct procfs_times sum_of(const struct agent_beginning *beginning)
+{
+	struct procfs_times sum = { 0 };
+	size_t i;
+
+	for (i = 0; i < beginning->runner_count; i++) {
+		sum.user += beginning->runners[i].last.user;
+		sum.system += beginning->runners[i].last.system;
+	}
+	return sum;
+}
+
+/*
+ * Threads that have only begun are known by all of them. And who waits for locks alone,
+ * as those that allocate all the time do, may be in the kernel for 2 of 5 ticks: that
+ * call is made again, and others that end early are such as sleep, mostly.
+ */
+static bool calls_seldom(const struct agent_beginning *beginning,
+			 const struct agent_runner *runner)
+{
+	const struct procfs_times sum = sum_of(beginning);
+
+	if (runner->seldom || are_seldom(&sum))
+		return true;
+	return beginning->locks && sum.user >= KNOWN_TICKS &&
+	       sum.system * 3 <= sum.user * 2 &&
+	       runner->last.system <= runner->last.user;
+}
+
+/*
+ * Whether it has run since it was looked at first, and in its program alone. In a system
+ * call it runs as well, and has to leave that when it is interrupted: what was written
+ * or read by then is all that the program gets, and it may not look at how much that is.
+ * (At a stop of ours, one of which may not have been fetched yet, it sleeps once, or
+ * twice, and is in the kernel for that.)
+ */
+static bool stays_outside(struct agent_beginning *beginning,
+			  struct agent_runner *runner, const struct task *task)
+{
+	const struct agent_runner before = *runner;
+	uint64_t stops;
+	bool seldom, has_called;
+
+	runner->unfit = !look_at_usage(task, runner);
+	if (runner->unfit)
+		return false;
+	seldom = calls_seldom(beginning, runner);
+	stops = runner->stops - before.stops;
+	has_called = runner->last.system - before.times.system >
+			     stops / STOPS_A_TICK ||
+		     runner->waits - before.waits > 2 * stops + !!stops;
+	if (seldom || !has_called)
+		beginning->hope = beginning->looked;
+	if (has_called && !(seldom && beginning->locks)) {
+		runner->times = runner->last;
+		return false;
+	}
+	runner->waits = before.waits;
+	runner->stops = before.stops;
+	return runner->last.user - before.times.user >=
+	       (seldom ? 1 : KNOWN_TICKS);
+}
+
+static void add_runner(struct agent_beginning *beginning,
+		       const struct task *task)
+{
+	struct agent_runner *runner =
+		&beginning->runners[beginning->runner_count];
+
+	if (beginning->runner_count == AGENT_RUNNERS)
+		return;
+	*runner = (struct agent_runner){ 0 };
+	if (!look_at_usage(task, runner))
+		return;
+	runner->times = runner->last;
+	beginning->runner_count++;
+}
+
+static void note_sleep(struct agent_beginning *beginning,
+		       struct agent_runner *runner, const struct task *task)
+{
+	taddr_t ip;
+	long number;
+
+	if (!procfs_blocked_in_syscall(task->tid, &number, &ip))
+		return;
+	if (number == SYS_futex)
+		beginning->locks = true;
+	else if (runner)
+		runner->sleeps = true;
+}
+
+/* Returns whether it was asked to stop. */
+static bool look_at(struct agent_beginning *beginning, struct task *task)
+{
+	struct agent_runner *runner = find_runner(beginning, task->tid);
+
+	if (runner && (task->asked || task->stopped))
+		beginning->hope = beginning->looked;
+	if (runner && runner->unfit)
+		return false;
+	if (!runs(task)) {
+		note_sleep(beginning, runner, task);
+		return false;
+	}
+	if (!runner) {
+		add_runner(beginning, task);
+		return false;
+	}
+	if (!stays_outside(beginning, runner, task) || runner->sleeps ||
+	    beginning->asked == MOST_ASKED)
+		return false;
+	beginning->asked++;
+	(void)task_ask_to_stop(task);
+	return true;
+}
+
+/* From the next after the one that was looked at last, whatever has become of that. */
+static void look_for_runner(struct agent_space *own, uint64_t now)
 {
 	struct agent_beginning *beginning = &own->beginning;
 	const struct tracee *tracee = tracee_of(own);
-	struct task *task;
+	struct task *task = tracee ? tracee->tasks : NULL;
+	size_t i;
 
-	if (!tracee || now < beginning->asked + ASK_EVERY)
+	if (!beginning->place && now < beginning->looked + LOOK_EVERY)
 		return;
-	task = find_runner(beginning, tracee);
+	beginning->looked = now;
+	for (i = 0; i < beginning->place && task; i++)
+		task = task->next;
+	for (i = 0; i < LOOKS && task; i++) {
+		beginning->place++;
+		task = look_at(beginning, task) ? NULL : task->next;
+	}
 	if (!task)
-		return;
-	beginning->asked = now;
-	beginning->runs = true;
-	(void)task_ask_to_stop(task);
+		beginning->place = 0;
 }
 
-static uint64_t patience(const struct agent_space *own)
+/* Until when it is tried. */
+static uint64_t end_of_patience(const struct agent_space *own)
 {
+	const struct agent_beginning *beginning = &own->beginning;
+	const uint64_t end = beginning->since + TRY_RUNNERS;
+
 	if (agent_is_on_the_way(&own->agent))
-		return TRY_WALKERS;
-	if (own->beginning.unfit)
-		return own->beginning.unfit < MOST_UNFIT ? TRY_UNFIT : 0;
-	return own->beginning.runs ? TRY_RUNNERS : TRY_SLEEPERS;
+		return beginning->since + TRY_WALKERS;
+	if (beginning->refused == MOST_ASKED)
+		return 0;
+	return beginning->hope + TRY_SLEEPERS < end ?
+		       beginning->hope + TRY_SLEEPERS :
+		       end;
 }
 
 /* Whether it is in, or will get in by a trap, or not at all. */
@@ -135,7 +279,7 @@ static bool is_over(const struct agent_space *own, uint64_t now)
 	if (state == AGENT_INSIDE || state == AGENT_REFUSED ||
 	    state == AGENT_CLOSING)
 		return true;
-	if (now < own->beginning.since + patience(own))
+	if (now < end_of_patience(own))
 		return false;
 	diag_debug(DIAG_TRAP,
 		   "agent: no thread of process %d can be had, traps come first",
@@ -154,7 +298,7 @@ bool agent_keeps_traps_out(struct event_source *source, struct space *space,
 	if (!own)
 		return false;
 	if (!beginning->since) {
-		beginning->since = now;
+		beginning->since = beginning->hope = now;
 		beginning->over = !is_wanted(own);
 	}
 	if (!beginning->over)
@@ -163,7 +307,7 @@ bool agent_keeps_traps_out(struct event_source *source, struct space *space,
 	if (beginning->over && own->agent.state == AGENT_INSIDE)
 		source->due = now;
 	if (!beginning->over && own->agent.state == AGENT_OUTSIDE)
-		ask_runner(own, now);
+		look_for_runner(own, now);
 	return !beginning->over;
 }
 
@@ -179,13 +323,21 @@ static struct agent_space *space_of(struct event_source *source,
 bool agent_task_stands(struct event_source *source, struct task *task)
 {
 	struct agent_space *own = space_of(source, task);
+	struct agent_runner *runner;
+	enum agent_sent sent;
 
 	if (!own || !own->beginning.since || own->beginning.over)
 		return false;
 	own->pid = task->tracee->pid;
-	if (agent_send(&own->agent, task))
+	sent = agent_send(&own->agent, task);
+	if (sent == AGENT_SENT)
 		return true;
-	own->beginning.unfit++;
+	own->beginning.refused++;
+	diag_debug(DIAG_TRAP, "agent: thread %d can't be sent%s",
+		   (int)task->tid, sent == AGENT_NOT_NOW ? " now" : "");
+	runner = find_runner(&own->beginning, task->tid);
+	if (runner)
+		runner->unfit |= sent == AGENT_NOT_THIS;
 	return false;
 }
 

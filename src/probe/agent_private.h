@@ -66,13 +66,28 @@ struct watched_list {
 	bool more;      /* and that holds what is to be told by now */
 };
 
+/* A thread that runs: what it had used when that was looked at first, and last. */
+struct agent_runner {
+	pid_t tid;
+	struct procfs_times times, last;
+	uint64_t waits, stops;
+	bool seldom; /* is it in system calls, by its times */
+	bool sleeps; /* it was seen to, and not for a lock */
+	bool unfit;  /* it can't be sent */
+};
+
+#define AGENT_RUNNERS 32
+
 /* How the agent gets in before there are traps, see agent_begin.c. */
 struct agent_beginning {
-	uint64_t since; /* 0: it hasn't been tried */
-	uint64_t asked; /* a task to stop, when */
-	size_t place;   /* of the next to be looked at */
-	bool runs;      /* one of them did */
-	unsigned unfit; /* so many can't be sent from where they stood */
+	uint64_t since;  /* 0: it hasn't been tried */
+	uint64_t looked; /* at threads, when */
+	uint64_t hope;   /* one of them may be had; so it was then */
+	size_t place;    /* of the next to be looked at */
+	struct agent_runner runners[AGENT_RUNNERS];
+	size_t runner_count;
+	bool locks;              /* a thread was seen to wait for one */
+	unsigned asked, refused; /* threads: to stop; as they stood there */
 	bool over;
 };
 

@@ -420,6 +420,11 @@ void scratch_end_guest(struct space *space)
 	guest->place = 0;
 }
 
+void scratch_abandon_guest(struct space *space)
+{
+	space->scratch.guest.place = 0;
+}
+
 bool scratch_is_guest(const struct space *space, taddr_t ip)
 {
 	const struct scratch_guest *guest = &space->scratch.guest;

@@ -105,6 +105,9 @@ int scratch_write_guest(struct space *space, const void *code) MUST_CHECK;
 /* What was there before is there again. No task may be in it. */
 void scratch_end_guest(struct space *space);
 
+/* Stays as it is: a task may come back to it, or not. Its place is used no more. */
+void scratch_abandon_guest(struct space *space);
+
 /* A task has ended, and is in no guest any more. */
 void scratch_lose_task(struct space *space, pid_t tid);
 

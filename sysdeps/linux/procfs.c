@@ -85,7 +85,8 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 	    sscanf(line, "ShdPnd: %" SCNx64, &ret->signals_pending_shared) ==
 		    1 ||
 	    sscanf(line, "SigBlk: %" SCNx64, &ret->signals_blocked) == 1 ||
-	    sscanf(line, "SigIgn: %" SCNx64, &ret->signals_ignored) == 1)
+	    sscanf(line, "SigIgn: %" SCNx64, &ret->signals_ignored) == 1 ||
+	    sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &ret->waits) == 1)
 		return;
 	if (sscanf(line, "VmLck: %" SCNu64, &ret->locked) == 1)
 		ret->locked *= 1024; /* kB */
@@ -418,6 +419,24 @@ enum procfs_place procfs_place(pid_t tid, long *number_ret, taddr_t *ip_ret)
 	return read_file(tid, "syscall", line, sizeof(line)) ?
 		       procfs_place_parse(line, number_ret, ip_ret) :
 		       PROCFS_ANYWHERE;
+}
+
+bool procfs_times_parse(const char *line, struct procfs_times *ret)
+{
+	const char *rest = strrchr(line, ')');
+
+	return rest && sscanf(rest,
+			      ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+			      " %" SCNu64 " %" SCNu64,
+			      &ret->user, &ret->system) == 2;
+}
+
+bool procfs_times(pid_t tid, struct procfs_times *ret)
+{
+	char line[512];
+
+	return read_file(tid, "stat", line, sizeof(line)) &&
+	       procfs_times_parse(line, ret);
 }
 
 bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret)

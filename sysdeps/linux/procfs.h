@@ -34,6 +34,7 @@ struct procfs_status {
 	uint64_t signals_ignored;
 	uint64_t signals_pending;        /* of this task alone */
 	uint64_t signals_pending_shared; /* of its process */
+	uint64_t waits; /* so often it has slept (voluntary_ctxt_switches) */
 };
 
 /* -ERR_GONE when there is no such task. */
@@ -194,6 +195,15 @@ enum procfs_place {
 enum procfs_place procfs_place(pid_t tid, long *number_ret, taddr_t *ip_ret);
 enum procfs_place procfs_place_parse(const char *line, long *number_ret,
 				     taddr_t *ip_ret);
+
+/* How long a task has run, in clock ticks: in its program, and in the kernel for it. */
+struct procfs_times {
+	uint64_t user, system;
+};
+
+bool procfs_times(pid_t tid, struct procfs_times *ret);
+/* The same from a stat file's line, whose name may hold anything. */
+bool procfs_times_parse(const char *line, struct procfs_times *ret);
 
 /* Whether it is PROCFS_IN_CALL. */
 bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret);

@@ -125,7 +125,8 @@ START_TEST(status_text)
 		"SigPnd:\t0000000000000001\nShdPnd:\tffffffffffffffff\n"
 		"SigBlk:\t8000000000000000\nSigIgn:\t0000000000001000\n"
 		"SigCgt:\tffffffffffffffff\nSeccomp:\t2\n"
-		"Seccomp_filters:\t1\n");
+		"Seccomp_filters:\t1\nvoluntary_ctxt_switches:\t150\n"
+		"nonvoluntary_ctxt_switches:\t545\n");
 
 	ck_assert_str_eq(status.name, "worker");
 	ck_assert_int_eq(status.state, 't');
@@ -139,6 +140,24 @@ START_TEST(status_text)
 	ck_assert_uint_eq(status.signals_pending, 1);
 	ck_assert_uint_eq(status.signals_blocked, 1ull << 63);
 	ck_assert_uint_eq(status.signals_ignored, 0x1000);
+	ck_assert_uint_eq(status.waits, 150);
+}
+END_TEST
+
+START_TEST(times)
+{
+	struct procfs_times times;
+
+	ck_assert(procfs_times_parse("12 (a) R 1) R 1 2 3 0 -1 4194304 90 0 0 "
+				     "0 1234 56 7 8 20 0 1 0 99 0\n",
+				     &times));
+	ck_assert_uint_eq(times.user, 1234);
+	ck_assert_uint_eq(times.system, 56);
+	ck_assert(!procfs_times_parse("12 (a) R 1 2 3 0 -1 4194304 90 0",
+				      &times));
+	ck_assert(!procfs_times_parse("", &times));
+	ck_assert(procfs_times(getpid(), &times));
+	ck_assert(!procfs_times(0, &times));
 }
 END_TEST
 
@@ -931,6 +950,7 @@ static Suite *procfs_suite(void)
 	TCase *tcase = tcase_create("status");
 
 	tcase_add_test(tcase, status_text);
+	tcase_add_test(tcase, times);
 	tcase_add_test(tcase, each_line_of_a_long_file);
 	tcase_add_test(tcase, lines_without_end);
 	tcase_add_test(tcase, shadow_stack);

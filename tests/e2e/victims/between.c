@@ -4,17 +4,19 @@
  * between two instructions: registers, flags, vectors, what lies below its stack
  * pointer; where it is in a system call most of the time, whether that is cut short.
  * Another one sleeps, and looks whether it is woken. WHERE: "plain"; "calls", in
- * system calls; "signals", with a timer's handler; "dispatched", with system calls allowed to
- * the C library's code alone; "handler", "coroutine", "pool"
- * (of many stacks in one mapping, in a process that has no other thread) and "edge" (of
- * what the first thread is allowed), for ever on a stack that has little room. Until a
- * line comes; ends with 7 when all is right.
+ * system calls; "pipe" and "big", writing more than a pipe holds, also on a stack that
+ * is none of a thread's; "signals", with a timer's handler; "jumps", which jumps out of
+ * that; "dispatched", with system calls allowed to the C library's code alone; "handler",
+ * "coroutine", "pool" (of many stacks in one mapping, in a process that has no other
+ * thread) and "edge" (of what the first thread is allowed), for ever on a stack that has
+ * little room. Until a line comes; ends with 7 when all is right.
  */
 #include <errno.h>
 #include <link.h>
 #include <linux/prctl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +25,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -204,6 +207,35 @@ static void call_for_ever(void)
 	}
 }
 
+/* By a child, which ends with the pipe. */
+static void read_all(int end)
+{
+	static char bytes[16384];
+
+	while (read(end, bytes, sizeof(bytes)) > 0)
+		;
+	_exit(0);
+}
+
+static void write_for_ever(void)
+{
+	static char bytes[1 << 20];
+	int ends[2];
+
+	if (pipe(ends))
+		exit(1);
+	if (!fork()) {
+		close(ends[1]);
+		read_all(ends[0]);
+	}
+	close(ends[0]);
+	while (!over) {
+		wrong += write(ends[1], bytes, sizeof(bytes)) != sizeof(bytes);
+		free(malloc(16));
+		rounds++;
+	}
+}
+
 static void on_timer(int signal)
 {
 	(void)signal;
@@ -220,6 +252,40 @@ static void spin_with_signals(void)
 	setitimer(ITIMER_REAL, &every, NULL);
 	spin_for_ever();
 	setitimer(ITIMER_REAL, &none, NULL);
+	wrong += !handled;
+}
+
+static sigjmp_buf out;
+
+static void on_timeout(int signal)
+{
+	(void)signal;
+	handled++;
+	siglongjmp(out, 1);
+}
+
+/* Unless it has told the timer to wait. */
+static void spin_with_timeouts(void)
+{
+	const struct itimerval every = { { 0, 300 }, { 0, 300 } };
+	sigset_t timer;
+	volatile int i;
+
+	sigemptyset(&timer);
+	sigaddset(&timer, SIGALRM);
+	signal(SIGALRM, on_timeout);
+	setitimer(ITIMER_REAL, &every, NULL);
+	sigsetjmp(out, 1);
+	while (!over) {
+		for (i = 0; i < 200000; i++)
+			;
+		syscall(SYS_getppid);
+		sigprocmask(SIG_BLOCK, &timer, NULL);
+		free(malloc(16));
+		rounds++;
+		sigprocmask(SIG_UNBLOCK, &timer, NULL);
+	}
+	signal(SIGALRM, SIG_IGN);
 	wrong += !handled;
 }
 
@@ -310,6 +376,19 @@ static void spin_at_edge(void)
 	spin_deep(stack);
 }
 
+static void write_in_coroutine(void)
+{
+	static char memory[1 << 18];
+	ucontext_t coroutine;
+
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_sp = memory;
+	coroutine.uc_stack.ss_size = sizeof(memory);
+	coroutine.uc_link = &back;
+	makecontext(&coroutine, write_for_ever, 0);
+	swapcontext(&back, &coroutine);
+}
+
 static void spin_in_coroutine(char *its_stack)
 {
 	ucontext_t coroutine;
@@ -359,6 +438,12 @@ int main(int argc, char **argv)
 		spin_with_signals();
 	else if (!strcmp(where, "dispatched"))
 		spin_dispatched();
+	else if (!strcmp(where, "pipe"))
+		write_for_ever();
+	else if (!strcmp(where, "big"))
+		write_in_coroutine();
+	else if (!strcmp(where, "jumps"))
+		spin_with_timeouts();
 	else if (!strcmp(where, "handler"))
 		spin_in_handler();
 	else if (!strcmp(where, "coroutine"))
