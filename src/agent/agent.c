@@ -334,11 +334,7 @@ void agent_leave_copy(const struct agent *agent, struct space *copy)
 	slots_restore_copy(agent, copy);
 }
 
-/*
- * Who has been sent to boot, and is still in a handler above it, finds that it
- * is another one's turn: what it has mapped or will map is nobody's.
- */
-static void call_off(struct agent *agent)
+void agent_call_off(struct agent *agent)
 {
 	const taddr_t turn =
 		agent->base + offsetof(struct agent_header, boot_turn);
@@ -360,7 +356,7 @@ bool agent_is_on_the_way(const struct agent *agent)
 void agent_leave(struct agent *agent)
 {
 	if (agent->state == AGENT_MAPPING)
-		call_off(agent);
+		agent_call_off(agent);
 	if (agent->state != AGENT_INSIDE)
 		return;
 	slots_restore(agent);

@@ -94,9 +94,15 @@ bool agent_is_astray(struct agent *agent, taddr_t sp)
 		return false;
 	diag_debug(DIAG_TRAP, "agent: thread %d isn't on its way any more",
 		   (int)agent->tid);
-	if (agent->state == AGENT_RESERVING)
+	if (agent->state == AGENT_RESERVING) {
 		scratch_abandon_guest(agent->space);
-	(void)agent_give_up(agent, AGENT_NO_RETURN);
+		(void)agent_give_up(agent, AGENT_NO_RETURN);
+		return true;
+	}
+	/* Another one in boot would close its descriptor, and so would it, once it
+	   comes back: by then that may be the program's. */
+	agent_call_off(agent);
+	(void)agent_refuse(agent, AGENT_NO_RETURN);
 	return true;
 }
 
@@ -127,6 +133,7 @@ static void close_others(struct agent *agent, int64_t own)
 		return;
 	}
 	agent->state = AGENT_CLOSING;
+	agent->at_once = false;
 	agent->tid = 0;
 }
 
@@ -176,7 +183,8 @@ bool agent_pass_call(struct agent *agent, struct task *task,
 	else if (agent->state == AGENT_MAPPING && stop->entered &&
 		 stop->number == SYS_close && is_in_agent(agent, stop->ip))
 		pass_close(agent, task);
-	else if (stop->entered && !is_ours(agent, stop->ip) && task_regs(task))
+	else if (stop->entered && stop->number != SYS_rt_sigreturn &&
+		 !is_ours(agent, stop->ip) && task_regs(task))
 		(void)agent_is_astray(agent,
 				      agent->space->arch->sp(&task->regs));
 	return true;

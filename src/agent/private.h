@@ -47,6 +47,12 @@ bool agent_is_inside(struct agent *agent);
 /* Whether an earlier one has left a descriptor open; except: not this one. */
 bool agent_left_any(struct agent *agent, int64_t except);
 
+/*
+ * Who has been sent to boot, and is still in a handler above it, finds that it
+ * is another one's turn: what it has mapped or will map is nobody's.
+ */
+void agent_call_off(struct agent *agent);
+
 /* It is to do what, see enum agent_boot. */
 bool agent_set_boot(struct agent *agent, struct task *task, uint64_t what);
 

@@ -31,9 +31,6 @@
 /* One that has run for so many ticks is known by what it has done so far. */
 #define KNOWN_TICKS 4
 
-/* After so many stops of ours the kernel may have been seen at it for one. */
-#define STOPS_A_TICK 16
-
 /* Of such a thread's time its program's is so many times the kernel's, at least. */
 #define SELDOM 20
 
@@ -151,32 +148,29 @@ static bool calls_seldom(const struct agent_beginning *beginning,
  * Whether it has run since it was looked at first, and in its program alone. In a system
  * call it runs as well, and has to leave that when it is interrupted: what was written
  * or read by then is all that the program gets, and it may not look at how much that is.
- * (At a stop of ours, one of which may not have been fetched yet, it sleeps once, or
- * twice, and is in the kernel for that.)
+ * Nor has it stopped: signals that come all the time would come on its way, too, and a
+ * handler may leave by a jump.
  */
 static bool stays_outside(struct agent_beginning *beginning,
 			  struct agent_runner *runner, const struct task *task)
 {
 	const struct agent_runner before = *runner;
-	uint64_t stops;
-	bool seldom, has_called;
+	bool seldom, has_called, has_stopped;
 
 	runner->unfit = !look_at_usage(task, runner);
 	if (runner->unfit)
 		return false;
 	seldom = calls_seldom(beginning, runner);
-	stops = runner->stops - before.stops;
-	has_called = runner->last.system - before.times.system >
-			     stops / STOPS_A_TICK ||
-		     runner->waits - before.waits > 2 * stops + !!stops;
+	has_stopped = runner->stops != before.stops;
+	has_called = runner->last.system != before.times.system ||
+		     runner->waits != before.waits;
 	if (seldom || !has_called)
 		beginning->hope = beginning->looked;
-	if (has_called && !(seldom && beginning->locks)) {
+	if (has_stopped || (has_called && !(seldom && beginning->locks))) {
 		runner->times = runner->last;
 		return false;
 	}
 	runner->waits = before.waits;
-	runner->stops = before.stops;
 	return runner->last.user - before.times.user >=
 	       (seldom ? 1 : KNOWN_TICKS);
 }
