@@ -347,6 +347,18 @@ def log_of_threads(case):
     h.check_equal(len(tids), 3, "threads that call")
 
 
+def comparable(log):
+    """Its lines, without what differs from one run to the next."""
+    return [re.sub(r"^\d+ +|0x[0-9a-f]{6,}| +(?==)", "", line)
+            for line in log.splitlines()]
+
+
+def check_same_lines(lines, wanted):
+    for i, (one, other) in enumerate(zip(lines, wanted)):
+        h.check_equal(one, other, "line %d" % i)
+    h.check_equal(len(lines), len(wanted), "lines")
+
+
 def number(pattern, text):
     found = re.search(pattern, text)
     return int(found[1].replace(",", "")) if found else 0
@@ -699,11 +711,8 @@ def lines_of_mixed_stubs(*options):
                 mixed_stubs(), "300")
             tracer.say("go\nend\n")
             h.check_equal(tracer.wait(), 7, "status, with " + engine)
-            found[engine] = [re.sub(r"^\d+ +|0x[0-9a-f]{6,}| +(?==)", "", line)
-                             for line in h.read(tracer.log_path).splitlines()]
-        for i, (one, other) in enumerate(zip(found["agent"], found["trap"])):
-            h.check_equal(one, other, "line %d" % i)
-        h.check_equal(len(found["agent"]), len(found["trap"]), "lines")
+            found[engine] = comparable(h.read(tracer.log_path))
+        check_same_lines(found["agent"], found["trap"])
         calls = 300 * sum(MIXED[name] for name in names)
         own = number(r"; ([\d,]+) calls? in the process", tracer.err)
         h.check(own > 0.9 * calls, "many by traps: " + tracer.err)
@@ -723,11 +732,8 @@ def lines_without_stubs(case):
             without_stubs("gcc"), "1", "300")
         tracer.say("go\nend\n")
         h.check_equal(tracer.wait(), 7, "status, with " + engine)
-        found[engine] = [re.sub(r"^\d+ +|0x[0-9a-f]{6,}| +(?==)", "", line)
-                         for line in h.read(tracer.log_path).splitlines()]
-    for i, (one, other) in enumerate(zip(found["agent"], found["trap"])):
-        h.check_equal(one, other, "line %d" % i)
-    h.check_equal(len(found["agent"]), len(found["trap"]), "lines")
+        found[engine] = comparable(h.read(tracer.log_path))
+    check_same_lines(found["agent"], found["trap"])
     own = number(r"; ([\d,]+) calls? in the process", tracer.err)
     h.check(own > len(found["agent"]) / 2, "most by traps: " + tracer.err)
 
@@ -756,9 +762,7 @@ def lines_of_calls(case):
         h.check_equal(result.status, 7, "status, with " + engine)
         found[engine] = [re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", line)
                          for line in result.log_text.splitlines()]
-    for i, (one, other) in enumerate(zip(found["agent"], found["trap"])):
-        h.check_equal(one, other, "line %d" % i)
-    h.check_equal(len(found["agent"]), len(found["trap"]), "lines")
+    check_same_lines(found["agent"], found["trap"])
     own = number(r"; ([\d,]+) calls? in the process", result.err)
     h.check(own > len(found["agent"]) / 2, "most by traps: " + result.err)
 
@@ -806,9 +810,7 @@ def texts_of(case, engine, names, *options):
 def compare_texts(case, names, *options):
     lines, result = texts_of(case, "agent", names, *options)
     wanted = texts_of(case, "trap", names, *options)[0]
-    for i, (one, other) in enumerate(zip(lines, wanted)):
-        h.check_equal(one, other, "line %d" % i)
-    h.check_equal(len(lines), len(wanted), "lines")
+    check_same_lines(lines, wanted)
     own = number(r"; ([\d,]+) calls? in the process", result.err)
     print("# %d of %d lines of calls in the process" % (own, len(lines)))
     return own > len(lines) / 2
@@ -882,9 +884,7 @@ def says(which, words, *options):
     def run(case):
         wanted, _ = says_of(case, "trap", which, words, *options)
         lines, result = says_of(case, "agent", which, words, *options)
-        for i, (one, other) in enumerate(zip(lines, wanted)):
-            h.check_equal(one, other, "line %d" % i)
-        h.check_equal(len(lines), len(wanted), "lines")
+        check_same_lines(lines, wanted)
         for name in "write", "pwrite", "open", "send", "say":
             h.check(any(re.match(r"(says->)?%s\b" % name, line)
                         for line in lines), name)
@@ -906,17 +906,14 @@ def stacks_of(case, engine, program, *options):
                            "-L", "-x", "malloc+free+calloc+strlen@libc.so.6",
                            *options, program, "1", "300")
     h.check_equal(result.status, 7, "status, with " + engine)
-    return [re.sub(r"^\d+ +|0x[0-9a-f]{6,}| +(?==)", "", line)
-            for line in result.log_text.splitlines()], result
+    return comparable(result.log_text), result
 
 
 @h.test("log: -w: each call's stack, as by traps")
 def stacks(case):
     wanted, _ = stacks_of(case, "trap", seeded())
     lines, result = stacks_of(case, "agent", seeded())
-    for i, (one, other) in enumerate(zip(lines, wanted)):
-        h.check_equal(one, other, "line %d" % i)
-    h.check_equal(len(lines), len(wanted), "lines")
+    check_same_lines(lines, wanted)
     check_lossless(result)
     calls = sum(not line.startswith(" > ") for line in lines)
     h.check(number(r"; ([\d,]+) calls? in the process", result.err) >

@@ -50,13 +50,6 @@ def finish(target):
     h.check_equal(target.wait(), 7, "status of the target: " + target.out)
 
 
-def first(text, *words):
-    """Which of them comes first in what calltrap says of itself."""
-    places = {word: text.find(word) for word in words}
-    return min((place, word) for word, place in places.items()
-               if place >= 0)[1]
-
-
 def register(where, words, engine):
     @h.test("between two instructions: " + words + ", " + engine)
     def run(case):
