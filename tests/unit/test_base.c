@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/cursor.h"
 #include "base/decimal.h"
 #include "base/doing.h"
@@ -582,6 +584,63 @@ static TCase *memory_case(void)
 	return c;
 }
 
+START_TEST(wall_clock_keeps_the_order)
+{
+	struct wall_clock clock = { 0 };
+	uint64_t now = clock_now(), last = 0, i;
+
+	/* Many times as long as what it is looked at again for. */
+	for (i = 0; i < 100000; i++, now += 1000) {
+		const uint64_t before = clock.error;
+		const uint64_t wall = wall_clock_at(&clock, now);
+
+		ck_assert_uint_ge(wall + before + clock.error, last + 1000);
+		last = wall;
+	}
+}
+END_TEST
+
+START_TEST(wall_clock_is_the_wall_clock)
+{
+	struct wall_clock clock = { 0 };
+	struct timespec before, after;
+	uint64_t wall;
+
+	clock_gettime(CLOCK_REALTIME, &before);
+	wall = wall_clock_at(&clock, clock_now());
+	clock_gettime(CLOCK_REALTIME, &after);
+	ck_assert_uint_ge(wall + clock.error,
+			  before.tv_sec * NS_PER_SECOND + before.tv_nsec);
+	ck_assert_uint_le(wall, after.tv_sec * NS_PER_SECOND + after.tv_nsec +
+					clock.error);
+}
+END_TEST
+
+START_TEST(wall_clock_may_be_set)
+{
+	struct wall_clock clock = { 0 };
+	const uint64_t now = clock_now(), wall = wall_clock_at(&clock, now);
+	uint64_t later;
+
+	clock.ahead -= 3600 * NS_PER_SECOND;
+	ck_assert_uint_eq(wall_clock_at(&clock, now),
+			  wall - 3600 * NS_PER_SECOND);
+	later = wall_clock_at(&clock, clock.until);
+	ck_assert_uint_ge(later, wall);
+	ck_assert_uint_le(later - wall, 3600 * NS_PER_SECOND);
+}
+END_TEST
+
+static TCase *clock_case(void)
+{
+	TCase *c = tcase_create("clock");
+
+	tcase_add_test(c, wall_clock_keeps_the_order);
+	tcase_add_test(c, wall_clock_is_the_wall_clock);
+	tcase_add_test(c, wall_clock_may_be_set);
+	return c;
+}
+
 static TCase *xalloc_case(void)
 {
 	TCase *c = tcase_create("xalloc");
@@ -602,6 +661,7 @@ static Suite *base_suite(void)
 	suite_add_tcase(suite, strbuf_case());
 	suite_add_tcase(suite, cursor_case());
 	suite_add_tcase(suite, memory_case());
+	suite_add_tcase(suite, clock_case());
 	suite_add_tcase(suite, xalloc_case());
 	return suite;
 }

@@ -18,6 +18,7 @@ struct json_sink {
 	bool hide_signals;
 	struct log_files files;
 	struct json_calls calls;
+	struct wall_clock wall;
 	int error;
 };
 
@@ -32,10 +33,10 @@ static void set_text(json_t *object, const char *key, const char *text)
 }
 
 /* Jansson would show that a double isn't a decimal fraction. */
-static void add_head(struct strbuf *out, const char *kind,
-		     const struct event *event, uint64_t time)
+static void add_head(struct json_sink *json, struct strbuf *out,
+		     const char *kind, const struct event *event, uint64_t time)
 {
-	uint64_t wall = clock_wall(time);
+	const uint64_t wall = wall_clock_at(&json->wall, time);
 
 	strbuf_puts(out, "{\"event\":\"");
 	strbuf_puts(out, kind);
@@ -88,7 +89,7 @@ static int write_line(struct json_sink *json, const char *kind,
 	if (!err) {
 		struct strbuf *out = &file->output.text;
 
-		add_head(out, kind, event, event->time);
+		add_head(json, out, kind, event, event->time);
 		add_members(out, object);
 		err = output_end_line(&file->output);
 	}
@@ -118,7 +119,7 @@ static int end_call(struct json_sink *json, const struct event *event)
 	if (err)
 		return err;
 	out = &file->output.text;
-	add_head(out, "call", event, event->call->time);
+	add_head(json, out, "call", event, event->call->time);
 	add_duration(out, event);
 	json_calls_end(&json->calls, event, out);
 	strbuf_putc(out, '}');

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/log/stamp.h"
 
-#include "base/clock.h"
-
 /* Working out local time anew for each line would double a line's cost. */
 static const char *local_time(struct stamp *stamp, time_t second)
 {
@@ -24,7 +22,7 @@ void stamp_add(struct stamp *stamp, uint64_t time, struct strbuf *out)
 
 	if (stamp->clock == LOG_CLOCK_NONE)
 		return;
-	wall = clock_wall(time);
+	wall = wall_clock_at(&stamp->wall, time);
 	second = wall / NS_PER_SECOND;
 	if (stamp->clock == LOG_CLOCK_EPOCH)
 		strbuf_add_decimal(out, second, true);

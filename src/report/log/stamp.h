@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "report/log/log.h"
 
@@ -12,6 +13,7 @@ struct stamp {
 	enum log_clock clock;
 	time_t second; /* that clock_text stands for */
 	char clock_text[16];
+	struct wall_clock wall;
 };
 
 /* Adds the local time (and a blank) at a monotonic time. */
