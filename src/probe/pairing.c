@@ -506,6 +506,9 @@ void pairing_enter_resolver(const struct moment *moment, struct ifunc *ifunc)
 
 	if (moment_return_address(moment, &return_address))
 		return;
+	/* What was called before isn't within it. */
+	if (!moment->past)
+		engines_catch_up(space->prober, moment->time, moment->tid);
 	activation = activation_new(moment, &key, return_address);
 	activation->kind = ACTIVATION_RESOLVER;
 	activation->ifunc = ifunc;
