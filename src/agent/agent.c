@@ -75,6 +75,12 @@ uint64_t agent_addresses(void)
 	return AGENT_SHARED_OFFSET + shared_size();
 }
 
+bool agent_has_code(const struct agent *agent, taddr_t address)
+{
+	return (agent->base && address - agent->base < agent_addresses()) ||
+	       scratch_is_guest(agent->space, address);
+}
+
 uint64_t agent_code_bytes(const struct agent *agent)
 {
 	return AGENT_GATE_OFFSET + AGENT_GATE_SIZE +

@@ -98,6 +98,9 @@ void agent_init(struct agent *agent, struct space *space, uint64_t mode);
 /* Bytes of the process's address space that it takes. */
 uint64_t agent_addresses(void);
 
+/* Whether the code before the address is the agent's, or such as gets it in. */
+bool agent_has_code(const struct agent *agent, taddr_t address);
+
 /* How much of these is in memory now; false: nobody can tell. */
 bool agent_resident(const struct agent *agent, pid_t pid, uint64_t *ret);
 

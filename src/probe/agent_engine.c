@@ -357,6 +357,15 @@ static unsigned passed_over(struct engine *base, const struct moment *moment)
 	return own && agent_passes_over(own, moment) ? engine->group : 0;
 }
 
+static bool is_own_code(struct engine *base, struct probe_space *space,
+			taddr_t address)
+{
+	const struct agent_space *own =
+		agent_find_space(agent_engine_of(base), space);
+
+	return own && agent_has_code(&own->agent, address);
+}
+
 static const struct engine_ops engine_ops = {
 	.name = "agent",
 	.promises = ENGINE_ENTRY | ENGINE_RETURN | ENGINE_MEMORY | ENGINE_WALK,
@@ -372,6 +381,7 @@ static const struct engine_ops engine_ops = {
 	.forked = forked,
 	.catch_up = catch_up,
 	.passed_over = passed_over,
+	.is_own_code = is_own_code,
 };
 
 static bool is_last(const struct task *task)

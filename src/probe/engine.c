@@ -177,6 +177,17 @@ void engines_catch_up(struct prober *prober, uint64_t time, pid_t tid)
 	prober->caught_up.tid = tid;
 }
 
+bool engines_have_code(struct probe_space *space, taddr_t address)
+{
+	struct engine *engine = space->prober->engines;
+
+	for (; engine; engine = engine->next)
+		if (engine->ops->is_own_code &&
+		    engine->ops->is_own_code(engine, space, address))
+			return true;
+	return false;
+}
+
 bool engines_passed_over(const struct moment *moment, unsigned group)
 {
 	struct engine *engine = moment->space->prober->engines;

@@ -156,6 +156,13 @@ struct engine_ops {
 	 */
 	unsigned (*passed_over)(struct engine *engine,
 				const struct moment *moment);
+
+	/*
+	 * Whether the code before the address is the engine's own: the program
+	 * hasn't made its system calls. NULL: it has none.
+	 */
+	bool (*is_own_code)(struct engine *engine, struct probe_space *space,
+			    taddr_t address);
 };
 
 /* Embedded as first member of what implements it. */

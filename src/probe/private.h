@@ -273,6 +273,7 @@ void engines_leave(struct probe_space *space);
 void engines_end(struct probe_space *space);
 void engines_prepare(struct probe_space *space);
 void engines_forked(struct probe_space *parent, struct probe_space *child);
+bool engines_have_code(struct probe_space *space, taddr_t address);
 /* Whether such a function runs, by what engines have passed over. */
 bool engines_passed_over(const struct moment *moment, unsigned group);
 /* Once for each stop, however many events come of it. */

@@ -217,7 +217,8 @@ void system_call_entered(struct prober *prober, struct task *task,
 	const struct system_functions *found =
 		find_function(prober, stop->arch, stop->number);
 
-	if (task->tracee->muted || !task_regs(task))
+	if (task->tracee->muted || !task_regs(task) ||
+	    engines_have_code(probe_space_of(task->tracee->space), stop->ip))
 		return;
 	if (is_made_again(task, &found->function)) {
 		system_call_of(task)->again = false;
