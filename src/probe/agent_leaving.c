@@ -72,9 +72,33 @@ static void read_rest(struct agent_space *space)
 
 /*
  * Whoever walks over stacks comes by the agent as long as calls are to return
- * there. Most of them do at once; none begins once the gate is shut.
+ * there. None begins once the gate is shut.
  */
-#define WAITS_FOR_RETURNS 10
+void agent_close_space(struct engine *base, struct probe_space *space)
+{
+	struct agent_space *own =
+		agent_find_space(agent_engine_of(base), space);
+	struct agent_point *point;
+
+	if (!own || own->agent.state != AGENT_INSIDE ||
+	    !agent_any_walker_is_met(own))
+		return;
+	for (point = own->points; point; point = point->next)
+		agent_note_caught(point);
+	agent_leave(&own->agent);
+}
+
+bool agent_is_awaited(const struct engine *base)
+{
+	const struct agent_space *space;
+
+	for (space = ((const struct agent_engine *)base)->spaces; space;
+	     space = space->next)
+		if (space->agent.state == AGENT_LEFT &&
+		    returns_outstanding(&space->agent.returns))
+			return true;
+	return false;
+}
 
 static void keep_walkers(struct agent_space *space)
 {
@@ -87,22 +111,6 @@ static void keep_walkers(struct agent_space *space)
 			     agent_door_of(own));
 		own->patched = false;
 	}
-}
-
-static void leave_walkers(struct agent_space *space)
-{
-	const struct timespec moment = { .tv_nsec = 1000000 };
-	struct agent *agent = &space->agent;
-	unsigned i;
-
-	if (!agent_any_walker_is_met(space))
-		return;
-	agent_leave(agent);
-	for (i = 0;
-	     i < WAITS_FOR_RETURNS && returns_outstanding(&agent->returns); i++)
-		nanosleep(&moment, NULL);
-	if (i == WAITS_FOR_RETURNS)
-		keep_walkers(space);
 }
 
 /* A process that has ended can't be asked any more whether its gate is shut. */
@@ -149,15 +157,18 @@ void agent_leave_space(struct engine *base, struct probe_space *space)
 
 	if (!own)
 		return;
-	if (own->agent.state != AGENT_INSIDE) {
+	if (own->agent.state != AGENT_INSIDE &&
+	    own->agent.state != AGENT_LEFT) {
 		if (agent_is_on_the_way(&own->agent))
 			agent_note_what_stays(own);
 		agent_leave(&own->agent);
 		return;
 	}
+	agent_close_space(base, space); /* if it has just begun */
 	for (point = own->points; point; point = point->next)
 		agent_note_caught(point);
-	leave_walkers(own);
+	if (returns_outstanding(&own->agent.returns))
+		keep_walkers(own);
 	patch_remove_all(space->space); /* with one wait for all of them */
 	for (point = own->points; point; point = point->next)
 		agent_unpatch_point(point);

@@ -709,7 +709,9 @@ void agent_settle(struct agent_point *own);
 /* What the report has of a space that is over. */
 void agent_note_last(struct agent_space *space);
 
-/* As engine_ops' leave. */
+/* As engine_ops' close, is_awaited and leave. */
+void agent_close_space(struct engine *base, struct probe_space *space);
+bool agent_is_awaited(const struct engine *base);
 void agent_leave_space(struct engine *base, struct probe_space *space);
 
 #endif

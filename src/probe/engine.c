@@ -126,6 +126,23 @@ bool engines_are_on_the_way(const struct engine *engine)
 	return false;
 }
 
+void engines_close(struct probe_space *space)
+{
+	struct engine *engine = space->prober->engines;
+
+	for (; engine; engine = engine->next)
+		if (engine->ops->close)
+			engine->ops->close(engine, space);
+}
+
+bool engines_are_awaited(const struct engine *engine)
+{
+	for (; engine; engine = engine->next)
+		if (engine->ops->is_awaited && engine->ops->is_awaited(engine))
+			return true;
+	return false;
+}
+
 void engines_leave(struct probe_space *space)
 {
 	struct engine *engine = space->prober->engines;

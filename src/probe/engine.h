@@ -128,6 +128,15 @@ struct engine_ops {
 	bool (*is_on_the_way)(const struct engine *engine);
 
 	/*
+	 * A process will soon be let go of: no call begins any more that the engine
+	 * would have to see the end of; what stops is served as ever. And whether
+	 * calls that have begun are still to end, anywhere: they are waited for,
+	 * no longer than a moment. NULL: there are none.
+	 */
+	void (*close)(struct engine *engine, struct probe_space *space);
+	bool (*is_awaited)(const struct engine *engine);
+
+	/*
 	 * A process will be let go of, or (exec, end) is gone: what is known of
 	 * it and hasn't been told yet is to be told now. In the first case the
 	 * engine takes out what it has put in. NULL: there is nothing to do.

@@ -269,6 +269,8 @@ struct return_watch *engine_watch_return(struct engine *engine,
 void engines_forget_range(struct probe_space *space, taddr_t low, taddr_t high);
 void engines_forget_frames(const struct moment *moment, taddr_t limit);
 bool engines_are_on_the_way(const struct engine *engine);
+void engines_close(struct probe_space *space);
+bool engines_are_awaited(const struct engine *engine);
 void engines_leave(struct probe_space *space);
 void engines_end(struct probe_space *space);
 void engines_prepare(struct probe_space *space);

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "probe/private.h"
+#include "sysdeps/linux/procfs.h"
 #include "tracee/loop.h"
 
 static struct prober *prober_of(struct tracer_client *client)
@@ -473,13 +474,22 @@ struct prober_counts prober_counts(const struct prober *prober)
 	return prober->counts;
 }
 
-static void leave_spaces(struct tracer *tracer)
+static void tell_spaces(struct tracer *tracer,
+			void (*tell)(struct probe_space *space))
 {
 	struct tracee *tracee, *next;
 
 	HASH_ITER(hh, tracer->tracees, tracee, next)
 		if (!tracee->borrows)
-			engines_leave(probe_space_of(tracee->space));
+			tell(probe_space_of(tracee->space));
+}
+
+static void serve_for_a_moment(struct tracer *tracer)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	nanosleep(&moment, NULL);
+	loop_serve(tracer);
 }
 
 /* Milliseconds that a handler may hold up who is on the way for an engine. */
@@ -487,15 +497,43 @@ static void leave_spaces(struct tracer *tracer)
 
 static void await_ways(const struct prober *prober, struct tracer *tracer)
 {
-	const struct timespec moment = { .tv_nsec = 1000000 };
 	unsigned i;
 
 	for (i = 0;
-	     i < WAITS_FOR_WAYS && engines_are_on_the_way(prober->engines);
-	     i++) {
-		nanosleep(&moment, NULL);
-		loop_serve(tracer);
+	     i < WAITS_FOR_WAYS && engines_are_on_the_way(prober->engines); i++)
+		serve_for_a_moment(tracer);
+}
+
+static bool anybody_runs(const struct tracer *tracer)
+{
+	struct task *task, *next;
+
+	HASH_ITER(hh, tracer->tasks, task, next) {
+		const char state = procfs_state(task->tid);
+
+		if (state == 'R' || state == 't') /* once it is served */
+			return true;
 	}
+	return false;
+}
+
+/*
+ * Milliseconds that a call may take to end: who sleeps in it may do so for hours,
+ * and who runs may have lost the processor to others.
+ */
+#define WAITS_FOR_SLEEPERS 10
+#define WAITS_FOR_RUNNERS  300
+
+/* (Each may come to a trap on its way, or have been asked to stop.) */
+static void await_calls(const struct prober *prober, struct tracer *tracer)
+{
+	unsigned i;
+
+	for (i = 0;
+	     i < WAITS_FOR_RUNNERS && engines_are_awaited(prober->engines) &&
+	     (i < WAITS_FOR_SLEEPERS || anybody_runs(tracer));
+	     i++)
+		serve_for_a_moment(tracer);
 }
 
 void prober_abandon_all(struct prober *prober, struct tracer *tracer)
@@ -504,8 +542,10 @@ void prober_abandon_all(struct prober *prober, struct tracer *tracer)
 	struct task *task, *next;
 
 	await_ways(prober, tracer);
+	tell_spaces(tracer, engines_close);
+	await_calls(prober, tracer);
 	now = clock_now();
-	leave_spaces(tracer);
+	tell_spaces(tracer, engines_leave);
 
 	HASH_ITER(hh, tracer->tasks, task, next) {
 		struct probe_space *space;

@@ -92,6 +92,29 @@ def left(case):
         target.get_on()
 
 
+@h.test("left within a call that stops on its way: its code is its own again")
+def left_within(case):
+    h.need_jumps()
+    h.need("g++")
+    target = case.start([h.build("signalled_new", "signalled_new.cc", "-O1",
+                                 "-pthread", cc="g++")])
+    h.wait_until(lambda: len(os.listdir("/proc/%d/task" % target.pid)) == 2,
+                 "its threads")
+    code = h.code_differences(target.pid)
+    for _ in range(ROUNDS):
+        tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "-D",
+                             "probe", "-o", case.path("heap.txt"), "-p",
+                             str(target.pid)])
+        h.wait_until(lambda: is_in(tracer.err) or
+                     tracer.popen.poll() is not None, "the agent")
+        os.kill(tracer.popen.pid, signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status of calltrap")
+        h.check_equal(h.code_differences(target.pid), code, "its code")
+    target.say("\n")
+    h.check_equal(target.wait(), 0, "the target's status")
+    h.check("right" in target.out, target.out)
+
+
 @h.test("calltrap's first process killed while calls are under way")
 def killed(case):
     target = Target(case)
