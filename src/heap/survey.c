@@ -9,9 +9,14 @@
 struct survey {
 	uint64_t now;
 	uint64_t *busy_until; /* by family */
-	size_t count;
-	struct survey_site sites[]; /* by number - 1 */
+	/* Most of very many sites hold nothing: only of the others there is
+	   something to keep. */
+	struct survey_site *found;
+	size_t count, room;
+	uint32_t *places; /* of a site, by number - 1: in .found, from 1 on */
 };
+
+static const struct survey_site nothing_found;
 
 uint64_t site_usual_lifetime(const struct site *site)
 {
@@ -30,6 +35,20 @@ uint64_t site_old_age(const struct site *site)
 
 	return site->lifetimes.count >= LIVES_MANY && longest < age ? longest :
 								      age;
+}
+
+static struct survey_site *found_at(struct survey *survey,
+				    const struct site *site)
+{
+	uint32_t *place = &survey->places[site->number - 1];
+
+	if (!*place) {
+		survey->found = xgrow(survey->found, survey->count,
+				      &survey->room, sizeof(*survey->found));
+		survey->found[survey->count++] = nothing_found;
+		*place = survey->count;
+	}
+	return &survey->found[*place - 1];
 }
 
 static void count_old(struct survey_site *ret, const struct heap_block *block,
@@ -64,7 +83,7 @@ static void count_held(struct survey_site *ret, const struct heap_block *block)
 static void count(struct survey *survey, const struct heap_block *block,
 		  uint64_t now, uint64_t min_age)
 {
-	struct survey_site *ret = &survey->sites[block->site->number - 1];
+	struct survey_site *ret = found_at(survey, block->site);
 	uint64_t birth = block->birth < now ? block->birth : now;
 	uint64_t age = now - birth;
 
@@ -121,29 +140,31 @@ bool survey_is_replaced(const struct survey *survey, const struct site *site)
 static void count_replaced(struct survey *survey, const struct heap *heap,
 			   uint64_t now)
 {
+	size_t sites = heap_site_count(heap);
 	uint64_t *replaced CLEANUP(xfree_cleanup) =
-		xcalloc(survey->count + 1, sizeof(*replaced));
+		xcalloc(sites + 1, sizeof(*replaced));
 
 	turnover_match(heap, now, replaced);
-	for (size_t i = 0; i < survey->count; i++) {
-		uint64_t adopted = heap_site(heap, i + 1)->adopted;
+	for (size_t i = 0; i < sites; i++) {
+		const struct site *site = heap_site(heap, i + 1);
+		uint64_t most = replaced[i] > site->adopted ? replaced[i] :
+							      site->adopted;
 
-		survey->sites[i].replaced =
-			replaced[i] > adopted ? replaced[i] : adopted;
+		if (most)
+			found_at(survey, site)->replaced = most;
 	}
 }
 
 struct survey *survey_new(const struct heap *heap, uint64_t now,
 			  uint64_t min_age)
 {
-	size_t sites = heap_site_count(heap);
-	struct survey *survey =
-		xcalloc(1, sizeof(*survey) + sites * sizeof(*survey->sites));
+	struct survey *survey = xcalloc(1, sizeof(*survey));
 	struct heap_walk walk = { 0 };
 	struct heap_block block;
 
 	survey->now = now;
-	survey->count = sites;
+	survey->places =
+		xcalloc(heap_site_count(heap) + 1, sizeof(*survey->places));
 	survey->busy_until = busy_times(heap, now);
 	while (heap_next_block(heap, &walk, &block))
 		count(survey, &block, now, min_age);
@@ -156,7 +177,9 @@ void survey_free(struct survey *survey)
 	if (!survey)
 		return;
 	for (size_t i = 0; i < survey->count; i++)
-		log_histogram_fini(&survey->sites[i].ages);
+		log_histogram_fini(&survey->found[i].ages);
+	free(survey->found);
+	free(survey->places);
 	free(survey->busy_until);
 	free(survey);
 }
@@ -164,5 +187,7 @@ void survey_free(struct survey *survey)
 const struct survey_site *survey_site(const struct survey *survey,
 				      const struct site *site)
 {
-	return &survey->sites[site->number - 1];
+	uint32_t place = survey->places[site->number - 1];
+
+	return place ? &survey->found[place - 1] : &nothing_found;
 }

@@ -16,6 +16,33 @@
 #define SOURCES_MAX 8   /* of a family's growth */
 #define EXPLAINED   0.5 /* of it, by sites that are called something already */
 
+/* Of very many sites most hold nothing, of which there is nothing to say. */
+struct verdicts {
+	struct verdict *list;
+	size_t count, room;
+	uint32_t *places; /* of a site, by number - 1: in the list, from 1 on */
+	size_t sites;
+};
+
+static const struct verdict all_freed = { .reason = VERDICT_ALL_FREED };
+
+const struct verdict *verdicts_site(const struct verdicts *verdicts,
+				    const struct site *site)
+{
+	uint32_t place = site->number <= verdicts->sites ?
+				 verdicts->places[site->number - 1] :
+				 0;
+
+	return place ? &verdicts->list[place - 1] : &all_freed;
+}
+
+/* That of a site that holds something. */
+static struct verdict *verdict_at(struct verdicts *verdicts,
+				  const struct site *site)
+{
+	return &verdicts->list[verdicts->places[site->number - 1] - 1];
+}
+
 /* ---- by the frame that called the allocator ---- */
 
 struct calling_code {
@@ -168,12 +195,12 @@ static void raise_to(struct verdict *verdict, const struct site *site,
 }
 
 static void raise_group(const struct caller_group *group,
-			struct verdict *verdicts, enum verdict_level level,
+			struct verdicts *verdicts, enum verdict_level level,
 			const struct verdict *together)
 {
 	for (size_t i = 0; i < group->count; i++) {
 		const struct site *site = group->sites[i];
-		struct verdict *verdict = &verdicts[site->number - 1];
+		struct verdict *verdict = verdict_at(verdicts, site);
 
 		if (verdict->level < level)
 			raise_to(verdict, site, level, together);
@@ -181,7 +208,7 @@ static void raise_group(const struct caller_group *group,
 }
 
 static void judge_groups(const struct heap *heap, const struct survey *survey,
-			 struct verdict *verdicts)
+			 struct verdicts *verdicts)
 {
 	const struct stacks *stacks = heap_stacks(heap);
 	struct caller_group *groups = NULL, *group, *next;
@@ -191,7 +218,7 @@ static void judge_groups(const struct heap *heap, const struct survey *survey,
 	for (size_t n = 1; stacks && n <= heap_site_count(heap); n++) {
 		const struct site *site = heap_site(heap, n);
 
-		if (may_be_part(heap, site, &verdicts[n - 1]) &&
+		if (may_be_part(heap, site, verdicts_site(verdicts, site)) &&
 		    caller_of(stacks, site, &caller))
 			add_to_group(&groups, &caller, site);
 	}
@@ -212,18 +239,19 @@ static void judge_groups(const struct heap *heap, const struct survey *survey,
 
 /* How much of the family's growth sites have that are called something. */
 static double explained(const struct rise_source *sources, size_t count,
-			const struct verdict *verdicts)
+			const struct verdicts *verdicts)
 {
 	double share = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (verdicts[sources[i].site->number - 1].level != VERDICT_NOT)
+		if (verdicts_site(verdicts, sources[i].site)->level !=
+		    VERDICT_NOT)
 			share += sources[i].share;
 	return share;
 }
 
 static void judge_family(const struct heap *heap, const struct family *family,
-			 const struct survey *survey, struct verdict *verdicts)
+			 const struct survey *survey, struct verdicts *verdicts)
 {
 	uint64_t watched = survey_now(survey) - heap_start(heap);
 	struct rise rise = rise_of(heap_total_history(heap, family), watched);
@@ -239,27 +267,52 @@ static void judge_family(const struct heap *heap, const struct family *family,
 		return;
 	for (size_t i = 0; i < count; i++) {
 		const struct site *site = sources[i].site;
-		struct verdict *verdict = &verdicts[site->number - 1];
+		struct verdict *verdict;
 
-		if (verdict->level != VERDICT_NOT || !site->blocks)
+		if (!site->blocks ||
+		    verdicts_site(verdicts, site)->level != VERDICT_NOT)
 			continue;
+		verdict = verdict_at(verdicts, site);
 		raise_to(verdict, site, VERDICT_POSSIBLE, &together);
 		verdict->share = sources[i].share;
 	}
 }
 
-struct verdict *verdicts_of(const struct heap *heap,
-			    const struct survey *survey)
+/* What was looked for may have been given back since. */
+static void judge_site(const struct heap *heap, const struct site *site,
+		       const struct survey *survey, struct verdicts *verdicts)
 {
-	size_t count = heap_site_count(heap);
-	struct verdict *verdicts = xcalloc(count + 1, sizeof(*verdicts));
+	if (!site->blocks && !heap_site_reach(heap, site))
+		return;
+	verdicts->list = xgrow(verdicts->list, verdicts->count, &verdicts->room,
+			       sizeof(*verdicts->list));
+	verdicts->list[verdicts->count++] = verdict_of(heap, site, survey);
+	verdicts->places[site->number - 1] = verdicts->count;
+}
 
-	for (size_t n = 1; n <= count; n++)
-		verdicts[n - 1] = verdict_of(heap, heap_site(heap, n), survey);
+struct verdicts *verdicts_of(const struct heap *heap,
+			     const struct survey *survey)
+{
+	struct verdicts *verdicts = xcalloc(1, sizeof(*verdicts));
+
+	verdicts->sites = heap_site_count(heap);
+	verdicts->places =
+		xcalloc(verdicts->sites + 1, sizeof(*verdicts->places));
+	for (size_t n = 1; n <= verdicts->sites; n++)
+		judge_site(heap, heap_site(heap, n), survey, verdicts);
 	judge_groups(heap, survey, verdicts);
 	for (size_t i = 0; i < heap_family_count(heap); i++)
 		if (heap_family(heap, i)->has_size)
 			judge_family(heap, heap_family(heap, i), survey,
 				     verdicts);
 	return verdicts;
+}
+
+void verdicts_free(struct verdicts *verdicts)
+{
+	if (!verdicts)
+		return;
+	free(verdicts->list);
+	free(verdicts->places);
+	free(verdicts);
 }

@@ -221,9 +221,9 @@ static void set_distributions(json_t *object, const struct heap_row *row)
 		const char *key;
 		const struct log_histogram *histogram;
 	} all[] = {
-		{ "ages", &row->ages },
-		{ "lifetimes", &row->lifetimes },
-		{ "times", &row->times },
+		{ "ages", row->ages },
+		{ "lifetimes", row->lifetimes },
+		{ "times", row->times },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
@@ -365,8 +365,10 @@ static void set_untyped(json_t *root, const struct heap_look *look)
 }
 
 static json_t *site_object(const struct heap_export *export,
+			   const struct heap_rows *rows,
 			   const struct heap_row *row)
 {
+	const struct estimates estimates = heap_row_estimates(rows, row);
 	const struct heap_report_config *config = export->config;
 	const struct site *site = row->site;
 	const struct heap_export_held held = heap_export_held(export, site);
@@ -388,7 +390,7 @@ static json_t *site_object(const struct heap_export *export,
 				 .freed_blocks = site->freed_blocks,
 				 .freed_bytes = site->freed_bytes,
 			 });
-	set_estimates(object, &row->estimates);
+	set_estimates(object, &estimates);
 	json_set_number(object, "peak_blocks", site->peak_blocks);
 	json_set_number(object, "peak_bytes", site->peak_bytes);
 	json_set_number(object, "at_peak_blocks", at_peak.blocks);
@@ -404,7 +406,7 @@ static json_t *site_object(const struct heap_export *export,
 				    reach_numbers(row->verdict->reach));
 	set_distributions(object, row);
 	if (config->options->histogram)
-		json_object_set_new(object, "sizes", sizes_array(&row->sizes));
+		json_object_set_new(object, "sizes", sizes_array(row->sizes));
 	json_object_set_new(object, "stack",
 			    json_stack(config->stacks, config->namer,
 				       site->stack, site->function->name));
@@ -448,7 +450,7 @@ static void put_sites(const struct heap_export *export,
 {
 	strbuf_putc(pieces->out, '[');
 	for (size_t i = 0; i < rows->count; i++) {
-		json_t *site = site_object(export, rows->list[i]);
+		json_t *site = site_object(export, rows, rows->list[i]);
 
 		if (i)
 			strbuf_putc(pieces->out, ',');

@@ -172,13 +172,17 @@ bool heap_report_has_leaks(const struct heap_report_config *config,
 {
 	struct survey *survey =
 		survey_new(heap, now, config->options->older_than);
-	struct verdict *verdicts CLEANUP(xfree_cleanup) =
-		verdicts_of(heap, survey);
+	struct verdicts *verdicts = verdicts_of(heap, survey);
 	bool found = false;
 
-	for (size_t i = 1; !found && i <= heap_site_count(heap); i++)
-		found = verdicts[i - 1].level == VERDICT_LIKELY &&
-			!heap_site(heap, i)->suppression;
+	for (size_t i = 1; !found && i <= heap_site_count(heap); i++) {
+		const struct site *site = heap_site(heap, i);
+
+		found = verdicts_site(verdicts, site)->level ==
+				VERDICT_LIKELY &&
+			!site->suppression;
+	}
+	verdicts_free(verdicts);
 	survey_free(survey);
 	return found;
 }

@@ -19,27 +19,60 @@ struct heap_gathering {
 	const struct heap_report_config *config;
 	const struct heap *heap;
 	const struct survey *survey;
-	const struct verdict *verdicts; /* by site->number - 1 */
+	const struct verdicts *verdicts;
 	uint64_t now;
-	struct heap_row *rows; /* by name */
+	struct heap_row_own *named;
+	size_t room; /* of the result's list */
 	struct heap_rows *result;
 };
 
 static const struct verdict unjudged;
 
+static struct heap_row *row_new(struct heap_gathering *g)
+{
+	struct heap_rows *result = g->result;
+	struct heap_row *row = xcalloc(1, sizeof(*row));
+
+	row->key = result->count;
+	row->verdict = &unjudged;
+	result->list = xgrow(result->list, result->count, &g->room,
+			     sizeof(*result->list));
+	result->list[result->count++] = row;
+	return row;
+}
+
 /* The row of that name; a new one if there is none. */
 static struct heap_row *row_named(struct heap_gathering *g, const char *name)
 {
+	struct heap_row_own *own;
 	struct heap_row *row;
 
-	HASH_FIND_STR(g->rows, name, row);
-	if (row)
-		return row;
-	row = xcalloc(1, sizeof(*row));
-	row->name = xstrdup(name);
-	row->key = HASH_COUNT(g->rows);
-	row->verdict = &unjudged;
-	HASH_ADD_KEYPTR(hh, g->rows, row->name, strlen(row->name), row);
+	HASH_FIND_STR(g->named, name, own);
+	if (own)
+		return own->row;
+	row = row_new(g);
+	own = row->own = xcalloc(1, sizeof(*own));
+	own->row = row;
+	own->name = xstrdup(name);
+	row->ages = &own->ages;
+	row->sizes = &own->sizes;
+	row->lifetimes = &own->lifetimes;
+	row->times = &own->times;
+	HASH_ADD_KEYPTR(hh, g->named, own->name, strlen(own->name), own);
+	return row;
+}
+
+static struct heap_row *row_of_site(struct heap_gathering *g,
+				    const struct site *site,
+				    const struct survey_site *ages)
+{
+	struct heap_row *row = row_new(g);
+
+	row->site = site;
+	row->ages = &ages->ages;
+	row->sizes = &site->sizes;
+	row->lifetimes = &site->lifetimes;
+	row->times = &site->times;
 	return row;
 }
 
@@ -123,9 +156,6 @@ static void add_name(const struct heap_gathering *g, const struct site *site,
 		     struct strbuf *out)
 {
 	switch (g->config->options->by) {
-	case HEAP_BY_STACK:
-		strbuf_printf(out, "%u", (unsigned)site->number);
-		break;
 	case HEAP_BY_FUNCTION:
 	case HEAP_BY_LINE:
 		add_place(g, site, out);
@@ -136,6 +166,7 @@ static void add_name(const struct heap_gathering *g, const struct site *site,
 	case HEAP_BY_COMPONENT:
 		add_component(g, site, out);
 		break;
+	case HEAP_BY_STACK:
 	case HEAP_BY_THREAD:
 	case HEAP_BY_SIZE:
 	case HEAP_BY_SCRIPT:
@@ -164,7 +195,7 @@ static void add_to(struct heap_sum *sum, const struct site *site,
 static void judge(struct heap_gathering *g, struct heap_row *row,
 		  const struct site *site, const struct survey_site *ages)
 {
-	const struct verdict *verdict = &g->verdicts[site->number - 1];
+	const struct verdict *verdict = verdicts_site(g->verdicts, site);
 	struct heap_sum *sum = &g->result->levels[verdict->level];
 
 	add_to(sum, site, ages);
@@ -183,21 +214,41 @@ static void judge(struct heap_gathering *g, struct heap_row *row,
 		row->verdict = verdict;
 }
 
-static void add_site(struct heap_gathering *g, const struct site *site)
+static void add_to_own(struct heap_row_own *own, const struct site *site,
+		       const struct survey_site *ages)
+{
+	estimates_add_site(&own->estimates, site, ages);
+	log_histogram_merge(&own->ages, &ages->ages);
+	log_histogram_merge(&own->lifetimes, &site->lifetimes);
+	log_histogram_merge(&own->times, &site->times);
+	log_histogram_merge(&own->sizes, &site->sizes);
+}
+
+static struct heap_row *row_with(struct heap_gathering *g,
+				 const struct site *site,
+				 const struct survey_site *ages)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	struct heap_row *row;
+
+	if (g->config->options->by == HEAP_BY_STACK)
+		return row_of_site(g, site, ages);
+	add_name(g, site, &name);
+	row = row_named(g, strbuf_text(&name));
+	add_to_own(row->own, site, ages);
+	return row;
+}
+
+static void add_site(struct heap_gathering *g, const struct site *site)
+{
 	const struct survey_site *ages = survey_site(g->survey, site);
 	struct heap_row *row;
 
 	if (site->suppression)
 		return;
-	add_name(g, site, &name);
-	row = row_named(g, strbuf_text(&name));
-	if (g->config->options->by == HEAP_BY_STACK)
-		row->site = site;
+	row = row_with(g, site, ages);
 	set_place(g, site, row);
 	row->is_of_sites = true;
-	estimates_add_site(&row->estimates, site, ages);
 	row->blocks += ages->blocks;
 	row->bytes += ages->bytes;
 	row->alloc_blocks += site->alloc_blocks;
@@ -210,10 +261,6 @@ static void add_site(struct heap_gathering *g, const struct site *site)
 	/* With --older-than, younger ones are no part of the row. */
 	if (ages->blocks && ages->oldest > row->oldest)
 		row->oldest = ages->oldest;
-	log_histogram_merge(&row->ages, &ages->ages);
-	log_histogram_merge(&row->lifetimes, &site->lifetimes);
-	log_histogram_merge(&row->times, &site->times);
-	log_histogram_merge(&row->sizes, &site->sizes);
 	judge(g, row, site, ages);
 }
 
@@ -295,13 +342,14 @@ static void add_block(struct heap_gathering *g, const struct heap_block *block)
 		return;
 	add_block_name(g, block, &name);
 	row = row_named(g, strbuf_text(&name));
-	estimates_add_block(&row->estimates, block);
+	estimates_add_block(&row->own->estimates, block);
 	row->blocks += block->weight.count;
 	row->bytes += block->weight.count * block->size;
 	if (age > row->oldest)
 		row->oldest = age;
-	log_histogram_add_many(&row->ages, age, block->weight.count);
-	log_histogram_add_many(&row->sizes, block->size ? block->size - 1 : 0,
+	log_histogram_add_many(&row->own->ages, age, block->weight.count);
+	log_histogram_add_many(&row->own->sizes,
+			       block->size ? block->size - 1 : 0,
 			       block->weight.count);
 }
 
@@ -372,19 +420,14 @@ static int compare_rows(const void *a, const void *b, void *order)
 	return result ? result : by_order(x, y, *(enum heap_order *)order);
 }
 
-static void take_over(struct heap_gathering *g)
+static void sort(struct heap_gathering *g)
 {
 	enum heap_order order = g->config->options->order;
 	struct heap_rows *result = g->result;
-	struct heap_row *row, *next;
 
-	result->list = xcalloc(HASH_COUNT(g->rows) + 1, sizeof(*result->list));
-	HASH_ITER(hh, g->rows, row, next) {
-		HASH_DEL(g->rows, row);
-		result->list[result->count++] = row;
-	}
-	qsort_r(result->list, result->count, sizeof(*result->list),
-		compare_rows, &order);
+	if (result->count)
+		qsort_r(result->list, result->count, sizeof(*result->list),
+			compare_rows, &order);
 }
 
 struct heap_rows heap_rows_of(const struct heap_report_config *config,
@@ -394,7 +437,7 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 	struct heap_rows result = { 0 };
 	struct survey *survey =
 		survey_new(heap, now, config->options->older_than);
-	struct verdict *verdicts = verdicts_of(heap, survey);
+	struct verdicts *verdicts = verdicts_of(heap, survey);
 	struct heap_gathering g = { .config = config,
 				    .heap = heap,
 				    .survey = survey,
@@ -410,27 +453,46 @@ struct heap_rows heap_rows_of(const struct heap_report_config *config,
 		for (size_t i = 1; i <= heap_site_count(heap); i++)
 			add_site(&g, heap_site(heap, i));
 	add_all_suppressed(&g);
-	take_over(&g);
+	HASH_CLEAR(hh, g.named);
+	sort(&g);
 	heap_leaks_gather(config, &result);
 	result.survey = survey;
 	result.verdicts = verdicts;
 	return result;
 }
 
+static void free_own(struct heap_row_own *own)
+{
+	if (!own)
+		return;
+	log_histogram_fini(&own->ages);
+	log_histogram_fini(&own->sizes);
+	log_histogram_fini(&own->lifetimes);
+	log_histogram_fini(&own->times);
+	free(own->name);
+	free(own);
+}
+
 void heap_rows_fini(struct heap_rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++) {
-		struct heap_row *row = rows->list[i];
-
-		log_histogram_fini(&row->ages);
-		log_histogram_fini(&row->sizes);
-		log_histogram_fini(&row->lifetimes);
-		log_histogram_fini(&row->times);
-		free(row->name);
-		free(row);
+		free_own(rows->list[i]->own);
+		free(rows->list[i]);
 	}
 	free(rows->list);
 	free(rows->suppressed);
-	free(rows->verdicts);
+	verdicts_free(rows->verdicts);
 	survey_free(rows->survey);
+}
+
+struct estimates heap_row_estimates(const struct heap_rows *rows,
+				    const struct heap_row *row)
+{
+	struct estimates sum = { 0 };
+
+	if (row->own)
+		return row->own->estimates;
+	estimates_add_site(&sum, row->site,
+			   survey_site(rows->survey, row->site));
+	return sum;
 }

@@ -7,10 +7,22 @@
 #include "heap/watch.h"
 #include "report/memory/config.h"
 
-/* What one row of the report says: of a site, or of several together. */
-struct heap_row {
+/* What a row has of its own that isn't a site's. */
+struct heap_row_own {
 	char *name;
+	struct log_histogram ages, sizes, lifetimes, times;
+	struct estimates estimates;
+	struct heap_row *row;
+	UT_hash_handle hh; /* by name */
+};
+
+/*
+ * What one row of the report says: of a site, or of several together. There may
+ * be very many of the former: what their site has isn't copied.
+ */
+struct heap_row {
 	const struct site *site;        /* BY_STACK; NULL: of several */
+	struct heap_row_own *own;       /* … then; else NULL */
 	const struct frame_name *place; /* BY_LINE, where it has a file; else
 					   NULL */
 	bool has_size;                  /* what it counts are bytes */
@@ -18,13 +30,13 @@ struct heap_row {
 	uint64_t alloc_blocks, alloc_bytes;
 	uint64_t freed_blocks, freed_bytes;
 	uint64_t temporary_blocks;
-	struct estimates estimates; /* .samples 0: every block was kept */
-	uint64_t oldest;            /* age */
-	struct log_histogram ages;  /* in nanoseconds */
-	struct log_histogram sizes; /* of live blocks, less 1 */
-	struct log_histogram lifetimes;
-	double lifetime_ns;         /* in sum; see struct site */
-	struct log_histogram times; /* in the allocator */
+	uint64_t oldest;                  /* age */
+	const struct log_histogram *ages; /* in nanoseconds */
+	/* Of live blocks, less 1; of a site, of all that it acquired. */
+	const struct log_histogram *sizes;
+	const struct log_histogram *lifetimes;
+	double lifetime_ns;                /* in sum; see struct site */
+	const struct log_histogram *times; /* in the allocator */
 	int64_t total_ns;
 	bool is_of_sites;              /* else of blocks: what is given back and
 				       how long that took isn't known */
@@ -33,8 +45,7 @@ struct heap_row {
 	/* It belongs to the leak of a row before; or what belongs to this. */
 	bool is_part;
 	uint64_t parts, part_bytes, part_blocks;
-	uint64_t key;      /* for the order of equal ones */
-	UT_hash_handle hh; /* by name */
+	uint64_t key; /* for the order of equal ones */
 };
 
 /* What several sites hold. */
@@ -55,7 +66,7 @@ struct heap_rows {
 	   nothing is suppressed. */
 	struct heap_sum *suppressed;
 	struct survey *survey;
-	struct verdict *verdicts; /* of all sites; rows point there */
+	struct verdicts *verdicts; /* rows point there */
 };
 
 static inline bool
@@ -76,5 +87,9 @@ heap_rows_have_levels(const struct heap_report_options *options)
 struct heap_rows heap_rows_of(const struct heap_report_config *config,
 			      const struct heap *heap, uint64_t now) MUST_CHECK;
 void heap_rows_fini(struct heap_rows *rows);
+
+/* .samples 0: every block was kept. */
+struct estimates heap_row_estimates(const struct heap_rows *rows,
+				    const struct heap_row *row);
 
 #endif

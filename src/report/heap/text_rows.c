@@ -69,7 +69,7 @@ static void add_rate_column(const struct heap_text *text,
 void heap_text_what(const struct heap_text *text, const struct heap_row *row)
 {
 	if (!row->site)
-		names_escape(heap_text_out(text), row->name);
+		names_escape(heap_text_out(text), row->own->name);
 	else
 		heap_text_site(text, row->site);
 }
@@ -87,8 +87,7 @@ static int add_line(const struct heap_text *text, const struct heap_row *row)
 	} else {
 		strbuf_printf(out, "%12s%12s %7s", "-", "-", "-");
 	}
-	amounts_add_duration_column(out,
-				    log_histogram_quantile(&row->ages, 500),
+	amounts_add_duration_column(out, log_histogram_quantile(row->ages, 500),
 				    12);
 	amounts_add_duration_column(out, row->oldest, 12);
 	strbuf_printf(out, "  %-8s  ",
@@ -203,16 +202,16 @@ static void add_lives(const struct heap_row *row, struct strbuf *out)
 		amounts_add_number(out, row->temporary_blocks);
 		strbuf_puts(out, " temporary");
 	}
-	if (!row->lifetimes.count || !row->freed_blocks)
+	if (!row->lifetimes->count || !row->freed_blocks)
 		return;
 	strbuf_puts(out,
 		    row->has_size || is_temporary(row) ? "; lived " : "lived ");
 	amounts_add_duration(out, row->lifetime_ns / row->freed_blocks);
 	/* The top of a bucket. */
 	strbuf_puts(out, " (mean), up to ");
-	amounts_add_duration(out, log_histogram_quantile(&row->lifetimes, 500));
+	amounts_add_duration(out, log_histogram_quantile(row->lifetimes, 500));
 	strbuf_puts(out, " (median) to ");
-	amounts_add_duration(out, row->lifetimes.max);
+	amounts_add_duration(out, row->lifetimes->max);
 }
 
 static void add_calls(const struct heap_text *text, const struct heap_row *row)
@@ -220,19 +219,19 @@ static void add_calls(const struct heap_text *text, const struct heap_row *row)
 	const uint64_t resolution = text->cost->cost.price.resolution;
 	struct strbuf *out = heap_text_out(text);
 
-	if (row->times.count == 1) {
+	if (row->times->count == 1) {
 		strbuf_puts(out, "the call took ");
-		amounts_add_time(out, row->times.max, resolution);
+		amounts_add_time(out, row->times->max, resolution);
 		return;
 	}
 	strbuf_puts(out, "each call took ");
-	amounts_add_time(out, heap_mean_time(row->total_ns, row->times.count),
+	amounts_add_time(out, heap_mean_time(row->total_ns, row->times->count),
 			 resolution);
 	strbuf_puts(out, " (mean), ");
-	amounts_add_time(out, log_histogram_quantile(&row->times, 990),
+	amounts_add_time(out, log_histogram_quantile(row->times, 990),
 			 resolution);
 	strbuf_puts(out, " (p99), ");
-	amounts_add_time(out, row->times.max, resolution);
+	amounts_add_time(out, row->times->max, resolution);
 	strbuf_puts(out, " (max)");
 }
 
@@ -240,16 +239,16 @@ static int add_times(const struct heap_text *text, const struct heap_row *row)
 {
 	struct strbuf *out = heap_text_out(text);
 	bool lives = row->freed_blocks &&
-		     (row->has_size || row->lifetimes.count);
+		     (row->has_size || row->lifetimes->count);
 
-	if (!lives && !row->times.count)
+	if (!lives && !row->times->count)
 		return 0;
 	strbuf_puts(out, "    ");
 	if (lives)
 		add_lives(row, out);
-	if (lives && row->times.count)
+	if (lives && row->times->count)
 		strbuf_puts(out, "; ");
-	if (row->times.count)
+	if (row->times->count)
 		add_calls(text, row);
 	return heap_text_end_line(text);
 }
@@ -297,10 +296,11 @@ static int add_stack(const struct heap_text *text, const struct site *site,
 static int add_row(const struct heap_text *text, const struct heap_rows *rows,
 		   const struct heap_row *row, struct heap_text_shown *shown)
 {
+	const struct estimates estimates = heap_row_estimates(rows, row);
 	int err = add_line(text, row);
 
 	if (!err)
-		err = heap_text_estimates(text, &row->estimates, "    ");
+		err = heap_text_estimates(text, &estimates, "    ");
 	if (!err)
 		err = add_parts(text, row);
 	if (err || !is_told_whole(text, rows, row))
@@ -316,7 +316,7 @@ static int add_row(const struct heap_text *text, const struct heap_rows *rows,
 	if (!err && row->site)
 		err = add_times(text, row);
 	if (!err && text->config->options->histogram)
-		err = heap_text_sizes(text, &row->sizes);
+		err = heap_text_sizes(text, row->sizes);
 	if (!err && row->site)
 		err = add_stack(text, row->site, shown);
 	return err;

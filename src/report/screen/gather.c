@@ -34,7 +34,7 @@ static void judged_free(struct gather *gather)
 
 	HASH_ITER(hh, gather->judged, judged, next) {
 		HASH_DEL(gather->judged, judged);
-		free(judged->verdicts);
+		verdicts_free(judged->verdicts);
 		free(judged->births);
 		free(judged);
 	}
@@ -188,9 +188,11 @@ static void add_process(const struct gather *gather,
 		ret->blocks += total->blocks;
 		*acquired += total->alloc_bytes;
 	}
-	for (size_t i = 0; judged && i < judged->count; i++)
-		add_verdict(heap_site(process->heap, i + 1),
-			    &judged->verdicts[i], ret);
+	for (size_t i = 0; judged && i < judged->count; i++) {
+		const struct site *site = heap_site(process->heap, i + 1);
+
+		add_verdict(site, verdicts_site(judged->verdicts, site), ret);
+	}
 }
 
 static void add_what(const struct gather *gather, struct live_picture *ret)

@@ -24,7 +24,7 @@ struct judged {
 	pid_t pid;
 	uint64_t start; /* of its program */
 	size_t count;   /* sites that there were */
-	struct verdict *verdicts;
+	struct verdicts *verdicts;
 	uint64_t *births; /* of the oldest block, in the heap's time */
 	UT_hash_handle hh;
 };

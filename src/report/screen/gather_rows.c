@@ -94,7 +94,7 @@ static void judge(struct tally *tally, const struct judged *judged,
 
 	if (!judged || site->number > judged->count || !site->blocks)
 		return;
-	verdict = &judged->verdicts[site->number - 1];
+	verdict = verdicts_site(judged->verdicts, site);
 	add_age(tally, judged->births[site->number - 1], now);
 	tally->row.has_level = true;
 	if (verdict->level > tally->row.level)

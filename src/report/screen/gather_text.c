@@ -172,7 +172,8 @@ static void add_site(const struct gather *gather, const struct watched *process,
 
 	if (judged && site->number <= judged->count && site->blocks) {
 		strbuf_puts(out, "  why: ");
-		verdict_explain(&judged->verdicts[site->number - 1], site, out);
+		verdict_explain(verdicts_site(judged->verdicts, site), site,
+				out);
 		strbuf_putc(out, '\n');
 	}
 	strbuf_puts(out, "  ");
