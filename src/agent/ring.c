@@ -220,6 +220,16 @@ static void take_arguments(const struct ring *ring, uint64_t at, unsigned count,
 		ret->arguments[i] = word_at(ring, at + i);
 }
 
+static void take_entry_pieces(const struct ring *ring, uint64_t at,
+			      unsigned words, struct agent_watched *ret)
+{
+	unsigned i;
+
+	ret->piece_words = words;
+	for (i = 0; i < words; i++)
+		ret->pieces[i] = word_at(ring, at + i);
+}
+
 /* What follows an entry's fixed words; false when that can't be right. */
 static bool take_entry(const struct ring *ring, unsigned words,
 		       struct agent_watched *ret)
@@ -250,14 +260,12 @@ static bool take_entry(const struct ring *ring, unsigned words,
 	for (i = 0; i < frames; i++)
 		ret->frames[i] = word_at(ring, at++);
 	ret->walk = word_at(ring, at++);
-	ret->piece_words = pieces;
-	for (i = 0; i < pieces; i++)
-		ret->pieces[i] = word_at(ring, at++);
+	take_entry_pieces(ring, at, pieces, ret);
 	return true;
 }
 
 /* One whose walk was told of before. */
-static bool take_known(struct ring *ring, unsigned words,
+static bool take_known(struct ring *ring, unsigned words, unsigned pieces,
 		       struct agent_watched *ret)
 {
 	const uint64_t name = word_at(ring, ring->position + AGENT_WATCH_NAME);
@@ -265,16 +273,19 @@ static bool take_known(struct ring *ring, unsigned words,
 
 	words -= AGENT_WATCH_SHORT;
 	ring->misses_walks |= !place;
-	if (!place || words > AGENT_ARGUMENTS)
+	if (!place || pieces > words || pieces > AGENT_PIECE_WORDS ||
+	    words - pieces > AGENT_ARGUMENTS)
 		return false;
+	words -= pieces;
 	take_arguments(ring, ring->position + AGENT_WATCH_SHORT, words, ret);
+	take_entry_pieces(ring, ring->position + AGENT_WATCH_SHORT + words,
+			  pieces, ret);
 	ret->kind = AGENT_WATCH_ENTRY;
 	ret->known = true;
 	ret->complete = false;
 	ret->choice = AGENT_CHOICE_OPEN;
 	ret->rate = 0;
 	ret->walk = name;
-	ret->piece_words = 0;
 	ret->slot = place->slot;
 	ret->frame_count = 1;
 	ret->frames[0] = place->return_address;
@@ -317,8 +328,9 @@ static bool take_watched(struct ring *ring, unsigned words,
 {
 	const uint64_t at = ring->position;
 	const uint64_t stub = word_at(ring, at + AGENT_WATCH_STUB);
+	const unsigned pieces = stub >> 24 & 0xff;
 
-	ret->kind = (enum agent_watch_kind)(stub >> 16 & 0xffff);
+	ret->kind = (enum agent_watch_kind)(stub >> 16 & 0xff);
 	ret->time = word_at(ring, at + AGENT_WATCH_TIME);
 	ret->slot = word_at(ring, at + AGENT_WATCH_SLOT);
 	ret->stub = stub & 0xff;
@@ -328,9 +340,11 @@ static bool take_watched(struct ring *ring, unsigned words,
 	ret->tail_call = false;
 	ret->choice = AGENT_CHOICE_OPEN;
 	ret->unmarked = false;
+	if (pieces && ret->kind != AGENT_WATCH_KNOWN)
+		return false;
 	switch (ret->kind) {
 	case AGENT_WATCH_KNOWN:
-		return take_known(ring, words, ret);
+		return take_known(ring, words, pieces, ret);
 	case AGENT_WATCH_FOLLOWS:
 		return take_following(ring, words, ret);
 	case AGENT_WATCH_ENTRY:

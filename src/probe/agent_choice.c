@@ -105,8 +105,7 @@ static uint8_t capture_of(const struct plain_text *text)
 
 /*
  * Texts that the function is called with, of which nobody knows that it reads them:
- * the agent looks at them before, where it knows that they can be read. What has a
- * stack is told of before that.
+ * the agent looks at them before, where it knows that they can be read.
  */
 static bool plan_looks(const struct agent_engine *engine,
 		       const struct point *point, uint8_t ret[AGENT_CAPTURES])
@@ -115,7 +114,7 @@ static bool plan_looks(const struct agent_engine *engine,
 	unsigned i, count;
 
 	memset(ret, 0, AGENT_CAPTURES);
-	if (!(engine->mode & AGENT_RECORDS) || engine->mode & AGENT_STACKS ||
+	if (!(engine->mode & AGENT_RECORDS) ||
 	    engine->string_bytes >= AGENT_CAPTURE_MOST)
 		return false;
 	count = prototype_texts(point->function->prototype, texts,

@@ -891,7 +891,9 @@ def says(which, words, *options):
         own = number(r"; ([\d,]+) calls? in the process", result.err)
         print("# %d of %d lines of calls in the process" % (own, len(lines)))
         # Those of texts that are nowhere, or at an end, aren't.
-        h.check(own > 0.6 * len(lines), "most by traps: " + result.err)
+        calls = sum(not line.startswith(" > ") for line in lines)
+        h.check(own > 0.6 * calls, "most by traps: " + result.err)
+        h.check("-w" not in options or len(lines) > 3 * calls, "no stacks")
 
 
 says("functions", ("300",))
@@ -899,6 +901,9 @@ says("functions", ("300", "blocks"))
 says("functions", ("300",), "-s", "3")
 says("functions", ("300",), "-s", "200")
 says("the program's calls", ("300",))
+says("functions", ("300",), "-w", "6")
+says("functions", ("300", "blocks"), "-w", "6", "-s", "200")
+says("the program's calls", ("300",), "-w", "6", "-s", "3")
 
 
 def stacks_of(case, engine, program, *options):

@@ -31,7 +31,8 @@ static void check_watched(const struct agent_watched *watched)
 		__builtin_trap();
 	if (watched->kind == AGENT_WATCH_ENTRY &&
 	    (watched->argument_count > AGENT_ARGUMENTS ||
-	     watched->frame_count > AGENT_DEPTH_MAX))
+	     watched->frame_count > AGENT_DEPTH_MAX ||
+	     watched->piece_words > AGENT_PIECE_WORDS))
 		__builtin_trap();
 }
 

@@ -1058,6 +1058,103 @@ START_TEST(short_records_of_nothing_are_lost)
 }
 END_TEST
 
+#define MANY_WORDS 512
+
+/* An entry of one argument and two frames, which tells of a walk, and another one of
+   that walk; each with as many words of pieces. */
+static void write_entries(uint64_t words[MANY_WORDS], unsigned pieces)
+{
+	const unsigned first = AGENT_WATCH_FIXED + 1 + 2 + 1 + pieces;
+	const unsigned second = AGENT_WATCH_SHORT + 1 + pieces;
+	uint64_t *const known = &words[first], *more;
+	unsigned i;
+
+	words[AGENT_WATCH_HEADER] = agent_record_header(0, first);
+	words[AGENT_WATCH_STUB] =
+		agent_record_stub(0, AGENT_IS_ENTRY, AGENT_WATCH_ENTRY, 1);
+	words[AGENT_WATCH_VALUE] = 2 | agent_pieces_bits(pieces);
+	more = &words[AGENT_WATCH_FIXED];
+	*more++ = 11;
+	*more++ = 21;
+	*more++ = 22;
+	*more++ = agent_walk_name(1, 1);
+	for (i = 0; i < pieces; i++)
+		more[i] = 31 + i;
+	known[AGENT_WATCH_HEADER] = agent_record_header(first, second);
+	known[AGENT_WATCH_NAME] = agent_walk_name(1, 1);
+	known[AGENT_WATCH_STUB] = agent_record_stub(
+		0, AGENT_IS_ENTRY,
+		agent_watch_kind_bits(AGENT_WATCH_KNOWN, pieces), 1);
+	more = &known[AGENT_WATCH_SHORT];
+	*more++ = 12;
+	for (i = 0; i < pieces; i++)
+		more[i] = 41 + i;
+}
+
+static void expect_pieces(const struct agent_watched *entry, uint64_t argument,
+			  unsigned count, uint64_t first)
+{
+	unsigned i;
+
+	ck_assert_int_eq(entry->kind, AGENT_WATCH_ENTRY);
+	ck_assert_uint_eq(entry->argument_count, 1);
+	ck_assert_uint_eq(entry->arguments[0], argument);
+	ck_assert_uint_eq(entry->frames[0], 21);
+	ck_assert_uint_eq(entry->piece_words, count);
+	for (i = 0; i < count; i++)
+		ck_assert_uint_eq(entry->pieces[i], first + i);
+}
+
+START_TEST(entries_have_frames_and_pieces)
+{
+	static const unsigned counts[] = { 0, 1, AGENT_PIECE_WORDS };
+	uint64_t words[MANY_WORDS] = { 0 };
+	const unsigned count = counts[_i];
+	struct ring ring = { .words = words,
+			     .size = MANY_WORDS,
+			     .entries = true };
+	const uint64_t head =
+		AGENT_WATCH_FIXED + AGENT_WATCH_SHORT + 5 + 2 * count;
+	struct agent_watched entry;
+
+	write_entries(words, count);
+	ck_assert(ring_read_entry(&ring, head, &entry));
+	expect_pieces(&entry, 11, count, 31);
+	ck_assert_uint_eq(entry.frame_count, 2);
+	ck_assert(ring_read_entry(&ring, head, &entry));
+	expect_pieces(&entry, 12, count, 41);
+	ck_assert(entry.known);
+	ck_assert_uint_eq(ring.position, head);
+	ck_assert_uint_eq(ring.lost, 0);
+	ring_fini(&ring);
+}
+END_TEST
+
+/* More than the record has words; or of one that has none. */
+START_TEST(pieces_that_cannot_be_are_lost)
+{
+	uint64_t words[MANY_WORDS] = { 0 };
+	struct ring ring = { .words = words,
+			     .size = MANY_WORDS,
+			     .entries = true };
+	const unsigned first = AGENT_WATCH_FIXED + 5;
+	struct agent_watched entry;
+
+	write_entries(words, 1);
+	words[first + AGENT_WATCH_STUB] = agent_record_stub(
+		0, AGENT_IS_ENTRY,
+		_i ? agent_watch_kind_bits(AGENT_WATCH_KNOWN, 3) :
+		     agent_watch_kind_bits(AGENT_WATCH_ENTRY, 1),
+		1);
+	ck_assert(
+		ring_read_entry(&ring, first + AGENT_WATCH_SHORT + 2, &entry));
+	ck_assert(
+		!ring_read_entry(&ring, first + AGENT_WATCH_SHORT + 2, &entry));
+	ck_assert_uint_eq(ring.lost, 1);
+	ring_fini(&ring);
+}
+END_TEST
+
 START_TEST(calls_are_recorded_with_their_stacks)
 {
 	memset(&seen, 0, sizeof(seen));
@@ -3012,6 +3109,8 @@ int main(void)
 	tcase_add_test(tests, watched_calls_are_recorded);
 	tcase_add_test(tests, returns_say_whose_they_are);
 	tcase_add_test(tests, short_records_of_nothing_are_lost);
+	tcase_add_loop_test(tests, entries_have_frames_and_pieces, 0, 3);
+	tcase_add_loop_test(tests, pieces_that_cannot_be_are_lost, 0, 2);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
 	tcase_add_test(tests, a_walk_is_told_once);
 	tcase_add_test(tests, a_walk_that_is_compared_stays);

@@ -126,7 +126,7 @@ static enum way note_chosen(const struct config *config,
 		return go_chosen_by_trap(config, thread, frame, choice);
 	if (chosen & WAS_MARKED)
 		agent_remove_mark(&agent_shared.marks, frame->arguments[0]);
-	write_entry(config, thread, frame, &stack,
+	write_entry(config, thread, frame, &stack, NULL,
 		    tail | agent_choice_bits(choice, (unsigned)config->rate),
 		    0);
 	measure_hook(config, thread, frame->began);

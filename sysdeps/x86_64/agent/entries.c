@@ -185,9 +185,8 @@ static inline bool has_arguments(const struct config *config,
  */
 static inline struct ring_entry
 begin_entry(const struct config *config, struct agent_block *block,
-	    uint32_t tid, const struct agent_frame *frame,
-	    enum agent_watch_kind kind, uint64_t place, unsigned fixed,
-	    unsigned more)
+	    uint32_t tid, const struct agent_frame *frame, uint32_t kind,
+	    uint64_t place, unsigned fixed, unsigned more)
 {
 	const unsigned arguments =
 		has_arguments(config, frame) ? frame->stub->arguments : 0;
@@ -218,6 +217,21 @@ static inline void put_value(const struct ring_entry *entry, uint64_t value)
 		value;
 }
 
+/* Behind all else. NULL: there are none. */
+static inline void put_pieces(const struct ring_entry *entry,
+			      const struct agent_frame *frame,
+			      const struct pieces *pieces)
+{
+	if (pieces && pieces->words)
+		write_pieces(frame, pieces, entry->ring,
+			     entry->position + entry->next, entry->mask);
+}
+
+static inline unsigned words_of(const struct pieces *pieces)
+{
+	return pieces ? pieces->words : 0;
+}
+
 /* It can be read from now on. */
 static inline void end_entry(const struct ring_entry *entry)
 {
@@ -235,32 +249,39 @@ static inline void note_entered(const struct agent_thread *thread,
 
 void write_entry(const struct config *config, const struct agent_thread *thread,
 		 struct agent_frame *frame, const struct stack *stack,
-		 uint64_t flags, uint64_t name)
+		 const struct pieces *pieces, uint64_t flags, uint64_t name)
 {
 	const uint64_t complete = stack->complete ? AGENT_COMPLETE : 0;
+	const unsigned words = words_of(pieces);
 	struct ring_entry entry =
 		begin_entry(config, block_at(config, thread->block),
 			    thread->tid, frame, AGENT_WATCH_ENTRY, frame->slot,
-			    AGENT_WATCH_FIXED, stack->count + 1);
+			    AGENT_WATCH_FIXED, stack->count + 1 + words);
 	unsigned i;
 
-	put_value(&entry, stack->count | complete | flags);
+	put_value(&entry,
+		  stack->count | complete | flags | agent_pieces_bits(words));
 	for (i = 0; i < stack->count; i++)
 		put_word(&entry, stack->frames[i]);
 	put_word(&entry, name);
+	put_pieces(&entry, frame, pieces);
 	end_entry(&entry);
 	note_entered(thread, frame, &entry);
 }
 
-static void write_known(const struct config *config,
-			const struct agent_thread *thread,
-			struct agent_frame *frame, uint64_t name)
+static inline void write_known(const struct config *config,
+			       const struct agent_thread *thread,
+			       struct agent_frame *frame,
+			       const struct pieces *pieces, uint64_t name)
 {
+	const unsigned words = words_of(pieces);
 	struct ring_entry entry =
 		begin_entry(config, block_at(config, thread->block),
-			    thread->tid, frame, AGENT_WATCH_KNOWN, name,
-			    AGENT_WATCH_SHORT, 0);
+			    thread->tid, frame,
+			    agent_watch_kind_bits(AGENT_WATCH_KNOWN, words),
+			    name, AGENT_WATCH_SHORT, words);
 
+	put_pieces(&entry, frame, pieces);
 	end_entry(&entry);
 	note_entered(thread, frame, &entry);
 }
@@ -288,11 +309,12 @@ __attribute__((noinline)) enum way go_by_trap(const struct config *config)
 /* Its frames were told before, of a call from the same place. */
 static inline enum way note_known(const struct config *config,
 				  const struct agent_thread *thread,
-				  struct agent_frame *frame, uint64_t name)
+				  struct agent_frame *frame,
+				  const struct pieces *pieces, uint64_t name)
 {
 	if (!may_go_on(thread, frame))
 		return go_by_trap(config);
-	write_known(config, thread, frame, name);
+	write_known(config, thread, frame, pieces, name);
 	return way_on(frame);
 }
 
@@ -302,7 +324,8 @@ static inline enum way note_known(const struct config *config,
  */
 static __attribute__((noinline)) enum way
 note_walked(const struct config *config, const struct agent_thread *thread,
-	    struct agent_frame *frame, uint64_t fp, struct agent_walk *place)
+	    struct agent_frame *frame, uint64_t fp, const struct pieces *pieces,
+	    struct agent_walk *place)
 {
 	struct agent_block *block = block_at(config, thread->block);
 	struct agent_walk *log = begin_walk(config, block, frame, fp, place);
@@ -320,15 +343,17 @@ note_walked(const struct config *config, const struct agent_thread *thread,
 	}
 	if (log && log->count)
 		number = own_add(&block->walked, 1) + 1;
-	write_entry(config, thread, frame, &stack, tail,
+	write_entry(config, thread, frame, &stack, pieces, tail,
 		    name_of(block, log, number));
 	end_walk(log, number);
 	return way_on(frame);
 }
 
-static enum way note_entry(const struct config *config,
-			   const struct agent_thread *thread,
-			   struct agent_frame *frame, uint64_t fp)
+/* pieces: of what its arguments lead to; or NULL. */
+static inline enum way note_entry(const struct config *config,
+				  const struct agent_thread *thread,
+				  struct agent_frame *frame, uint64_t fp,
+				  const struct pieces *pieces)
 {
 	struct agent_block *block = block_at(config, thread->block);
 	struct agent_walk *place;
@@ -341,9 +366,9 @@ static enum way note_entry(const struct config *config,
 		return go_by_trap(config);
 	place = place_of_walk(block, frame);
 	number = find_walk(config, block, thread, frame, fp, place);
-	way = number ? note_known(config, thread, frame,
+	way = number ? note_known(config, thread, frame, pieces,
 				  name_of(block, place, number)) :
-		       note_walked(config, thread, frame, fp, place);
+		       note_walked(config, thread, frame, fp, pieces, place);
 	if (way != BY_TRAP && __builtin_expect(is_sampled(frame->began), 0))
 		sample_entry(config, thread, frame->began);
 	return way;
@@ -375,9 +400,7 @@ static void write_begin(const struct config *config, struct agent_block *block,
 	put_value(&entry, 1 | flags | agent_pieces_bits(pieces->words));
 	put_word(&entry, caller);
 	put_word(&entry, 0);
-	if (pieces->words)
-		write_pieces(frame, pieces, entry.ring,
-			     entry.position + entry.next, entry.mask);
+	put_pieces(&entry, frame, pieces);
 	end_entry(&entry);
 }
 
@@ -415,6 +438,22 @@ enter_recorded(const struct config *config, struct agent_frame *frame)
 	return way_on(frame);
 }
 
+/* A log with stacks, and with what arguments lead to. */
+static __attribute__((noinline)) enum way
+enter_looking(const struct config *config, const struct agent_thread *thread,
+	      struct agent_frame *frame, uint64_t fp)
+{
+	struct pieces pieces;
+
+	/* It may wait for that, and what is looked at may change meanwhile. */
+	if (!has_room(config, block_at(config, thread->block),
+		      AGENT_BOTH_WORDS))
+		return BY_JUMP;
+	if (!find_first_pieces(config, frame, &pieces))
+		return go_by_trap(config);
+	return note_entry(config, thread, frame, fp, &pieces);
+}
+
 /*
  * The call is about to begin. Whatever isn't plain goes by the trap: there all
  * is known, and what was missing here is added. But not for want of room: traps
@@ -442,5 +481,7 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 	thread = find_thread(&config);
 	if (!thread || !thread->block || !config.ring_words)
 		return go_by_trap(&config);
-	return note_entry(&config, thread, frame, fp);
+	if (__builtin_expect(frame->stub->failure & AGENT_LOOKS_FIRST, 0))
+		return enter_looking(&config, thread, frame, fp);
+	return note_entry(&config, thread, frame, fp, NULL);
 }

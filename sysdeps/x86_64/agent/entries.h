@@ -3,6 +3,7 @@
 #define CALLTRAP_AGENT_ENTRIES_H
 
 #include "sysdeps/x86_64/agent/agent.h"
+#include "sysdeps/x86_64/agent/capture.h"
 #include "sysdeps/x86_64/agent/returns.h"
 #include "sysdeps/x86_64/agent/walk.h"
 
@@ -15,7 +16,8 @@ static inline uint64_t end_of_entry(const struct agent_thread *thread,
 
 void write_entry(const struct config *config, const struct agent_thread *thread,
 		 struct agent_frame *frame, const struct stack *stack,
-		 uint64_t flags, uint64_t name) HIDDEN;
+		 const struct pieces *pieces, uint64_t flags,
+		 uint64_t name) HIDDEN;
 
 /*
  * Somebody must be there for the trap, or it kills. Without a fresh sign of

@@ -693,7 +693,8 @@ static inline uint64_t agent_record_piece(uint64_t which, uint64_t bytes)
  *
  * Two are shorter, as they are nearly all: an entry whose frames were told before
  * (KNOWN) has that name instead of them, of its slot and of its value, as calls from
- * another place have another; its arguments follow. A return right behind its own
+ * another place have another; its arguments follow, and pieces of memory, of how many
+ * words agent_watch_kind_bits() says. A return right behind its own
  * entry (FOLLOWS) has its result instead of the slot, and nothing else.
  */
 enum agent_watch_word {
@@ -723,6 +724,15 @@ enum agent_watch_kind {
 	AGENT_WATCH_KNOWN,    /* an entry, of whose frames the walk is known */
 	AGENT_WATCH_FOLLOWS, /* a return, of the entry right before */
 };
+
+/* Which of them it is, as agent_record_stub() has it; pieces: KNOWN. */
+static inline uint32_t agent_watch_kind_bits(enum agent_watch_kind kind,
+					     unsigned pieces)
+{
+	return (uint32_t)kind | pieces << 8;
+}
+
+_Static_assert(AGENT_PIECE_WORDS < 0x100, "so many");
 
 /* … and, of one that stores, where and what. */
 #define AGENT_WATCH_RETURN_WORDS (AGENT_WATCH_FIXED + 1)
@@ -764,8 +774,9 @@ static inline unsigned agent_rate_of(uint64_t value)
 	return (unsigned)(value >> 24) % AGENT_RATES;
 }
 
-#define AGENT_WATCH_WORDS \
-	(AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_DEPTH_MAX + 1)
+#define AGENT_WATCH_WORDS                                        \
+	(AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_DEPTH_MAX + \
+	 AGENT_PIECE_WORDS + 1)
 
 /* Of an entry and its return, which a watched call needs room for. */
 #define AGENT_BOTH_WORDS (AGENT_WATCH_WORDS + AGENT_RECORD_WORDS)
