@@ -31,9 +31,12 @@ struct object {
 	uint8_t *map;
 };
 
-static bool is_debug(const struct section *section)
+/* Where variables lie is never asked, but libdwarf would read all of that before
+   anything else. */
+static bool is_wanted(const struct section *section)
 {
-	return !strncmp(section->name, ".debug_", 7);
+	return !strncmp(section->name, ".debug_", 7) &&
+	       strncmp(section->name, ".debug_loc", 10) != 0;
 }
 
 static bool is_compressed(const struct section *section)
@@ -113,7 +116,7 @@ static int get_section(void *context, dwarf_section_index index,
 	if (index >= object->sections.count)
 		return DW_DLV_NO_ENTRY;
 	section = &object->sections.list[index];
-	if (!is_debug(section))
+	if (!is_wanted(section))
 		return DW_DLV_OK;
 	ret->SECTION(name) = section->name;
 	ret->SECTION(type) = SHT_PROGBITS;

@@ -15,7 +15,9 @@
 #include "base/clock.h"
 #include "debuginfo/answers.h"
 #include "debuginfo/debuginfo.h"
+#include "dwarf/dwarf_api.h"
 #include "dwarf/intervals.h"
+#include "dwarf/object.h"
 #include "dwarf/wire.h"
 
 /* ---- intervals ---- */
@@ -462,6 +464,42 @@ START_TEST(files_without_debug_information_are_no_loss)
 }
 END_TEST
 
+static void count_section(const struct object *object, unsigned index,
+			  unsigned *infos, unsigned *locations)
+{
+	const dwarf_object_interface *interface =
+		object_interface((struct object *)object);
+	dwarf_object_section section;
+	int error = 0;
+
+	ck_assert_int_eq(interface->OBJECT_MEMBER(methods)->METHOD(
+				 get_section_info)((void *)object, index,
+						   &section, &error),
+			 DW_DLV_OK);
+	*infos += !strcmp(section.SECTION(name), ".debug_info");
+	*locations += !strncmp(section.SECTION(name), ".debug_loc", 10);
+}
+
+/* libdwarf would have them unpacked before it gives a unit, and nobody asks. */
+START_TEST(location_lists_are_not_read)
+{
+	unsigned infos = 0, locations = 0, count;
+	const dwarf_object_interface *interface;
+	struct object *object;
+
+	ck_assert_int_eq(object_open(open("/proc/self/exe", O_RDONLY), &object),
+			 0);
+	interface = object_interface(object);
+	count = interface->OBJECT_MEMBER(methods)->METHOD(get_section_count)(
+		object);
+	for (unsigned i = 0; i < count; i++)
+		count_section(object, i, &infos, &locations);
+	ck_assert_uint_eq(infos, 1);
+	ck_assert_uint_eq(locations, 0);
+	object_close(object);
+}
+END_TEST
+
 static Suite *debuginfo_suite(void)
 {
 	Suite *suite = suite_create("debuginfo");
@@ -474,6 +512,7 @@ static Suite *debuginfo_suite(void)
 	tcase_add_test(parts, what_is_cut_or_refers_to_nothing_is_refused);
 	tcase_add_test(parts, counts_beyond_all_bounds_are_refused);
 	tcase_add_test(parts, names_can_not_command_a_terminal);
+	tcase_add_test(parts, location_lists_are_not_read);
 	tcase_add_checked_fixture(child, open_self, close_self);
 	tcase_add_test(child, a_function_is_described);
 	tcase_add_test(child, places_are_the_same_one_by_one_and_together);
