@@ -30,16 +30,35 @@ static bool wants_functions(const struct options *options)
 	       names_functions(options->entries);
 }
 
-static bool attach_to(struct session *session, pid_t pid)
+/* Why not, or NULL. */
+static char *attach_to(struct session *session, pid_t pid)
 {
-	char *message CLEANUP(xfree_cleanup) = NULL;
+	char *message = NULL;
 
 	if (wants_functions(session->options))
 		message = translator_refuse(pid);
 	if (!message && !attach(&session->tracer, pid, &message))
-		return true;
-	complain(0, "%s", message);
-	return false;
+		return NULL;
+	return message;
+}
+
+static bool attach_named(struct session *session, pid_t pid)
+{
+	char *message CLEANUP(xfree_cleanup) = attach_to(session, pid);
+
+	if (message)
+		complain(0, "%s", message);
+	return !message;
+}
+
+/* Nobody asked for a child by its number: what has ended needs no word. */
+static bool attach_child(struct session *session, pid_t pid)
+{
+	char *message CLEANUP(xfree_cleanup) = attach_to(session, pid);
+
+	if (message && procfs_live_task(pid))
+		complain(0, "%s", message);
+	return !message;
 }
 
 /* Large programs take a while each: the user waits for one at most. */
@@ -54,7 +73,7 @@ static bool is_ours(struct session *session, pid_t pid)
 	struct procfs_status status;
 
 	return tracee_find(&session->tracer, pid) ||
-	       procfs_status(pid, &status) || status.tracer == getpid();
+	       procfs_status(pid, &status) || status.tracer == gettid();
 }
 
 /* Whether there were children that are traced now, and may have made others
@@ -66,7 +85,8 @@ static bool adopt_once(struct session *session, pid_t parent)
 	bool any = false;
 
 	for (long i = 0; i < count && !has_had_enough(session); i++)
-		if (!is_ours(session, pids[i]) && attach_to(session, pids[i]))
+		if (!is_ours(session, pids[i]) &&
+		    attach_child(session, pids[i]))
 			any = true;
 	return any;
 }
@@ -99,7 +119,7 @@ static bool attach_each(struct session *session)
 			any = true; /* another one's child */
 			continue;
 		}
-		if (!attach_to(session, pid))
+		if (!attach_named(session, pid))
 			continue;
 		any = true;
 		while (adopts(options) && round++ < ADOPT_ROUNDS &&

@@ -206,8 +206,11 @@ void probe_plant(struct probe_space *space, const struct function *function,
 	if (err) {
 		diag(DIAG_DEBUG, DIAG_PROBE, "%s at %#" PRIx64 ": %s",
 		     function->name, place->address, strerror(-err));
-		refusal_note(prober, function, err);
-		tell_failed(prober, function);
+		/* Who has ended in between has nothing left to miss. */
+		if (!procmem_is_gone(&space->space->memory)) {
+			refusal_note(prober, function, err);
+			tell_failed(prober, function);
+		}
 		free(probe);
 		return;
 	}

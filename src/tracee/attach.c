@@ -408,21 +408,24 @@ static bool stands_at_exec(const struct tracer *tracer, pid_t pid)
 
 /*
  * It was found while it ran another program: nothing fits together. Once that
- * has been loaded, the process stops for us, and is looked at anew.
+ * has been loaded, the process stops for us, and is looked at anew. One that
+ * has ended looks the same, and nobody waits for that. Else the error remains.
  */
-static bool await_exec(struct space *space, pid_t pid)
+static int await_exec(struct space *space, pid_t pid, int err)
 {
 	const struct timespec pause = { .tv_nsec = NS_PER_SECOND / 1000 };
 	uint64_t deadline = clock_now() + PATIENCE;
 
 	while (space_is_left(space)) {
 		if (stands_at_exec(space->tracer, pid))
-			return true;
+			return 0;
+		if (!procfs_live_task(pid))
+			return -ERR_GONE;
 		if (clock_now() > deadline)
 			break;
 		nanosleep(&pause, NULL);
 	}
-	return false;
+	return err;
 }
 
 static void seize_new_tasks(struct space *space)
@@ -470,9 +473,10 @@ static int look_at(struct tracee *tracee)
 	if (space->stranger)
 		return -EBUSY;
 	err = linkmap_start(space, false);
-	if (!err)
-		trap_plant_in_slices(space);
-	return err && await_exec(space, tracee->pid) ? 0 : err;
+	if (err)
+		return await_exec(space, tracee->pid, err);
+	trap_plant_in_slices(space);
+	return 0;
 }
 
 int attach(struct tracer *tracer, pid_t pid, char **message_ret)

@@ -447,8 +447,12 @@ bool procfs_blocked_in_syscall(pid_t tid, long *number_ret, taddr_t *ip_ret)
 int procfs_same_space(pid_t a, pid_t b)
 {
 	long order = syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
+	struct procfs_status status;
 
-	return order < 0 ? -errno : order == 0;
+	if (order)
+		return order < 0 ? -errno : 0;
+	/* Who has none is the same to the kernel as each other such one. */
+	return !procfs_status(b, &status) && status.has_memory;
 }
 
 int procfs_shares_with_child(pid_t tid)

@@ -5,6 +5,7 @@ gets into a program that nobody has looked at. ROUNDS says how often."""
 
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -67,6 +68,35 @@ def vforks(case):
 @h.test("children by vfork that run programs, followed")
 def vforks_followed(case):
     come_and_go(case, [program(), "vfork", "60"], "-f")
+
+
+BROOD = """\
+while :; do
+    for child in 1 2 3 4; do
+        sh -c 'sleep 0.002; true' &
+    done
+    wait
+    echo round
+done
+"""
+
+
+@h.test("heap: children that come and end while it attaches need no word")
+def brood(case):
+    target = case.start(["sh", "-c", BROOD])
+    words = []
+    for _ in range(ROUNDS):
+        h.wait_until(lambda: "round" in target.out, "the target's children")
+        found = case.calltrap("heap", "-f", "--for", "300ms", "-p",
+                              str(target.pid), log=False)
+        found.check_status(0)
+        words += [line for line in found.err.splitlines()
+                  if re.search("already being traced|has ended|could not be "
+                               "trapped|runs in its memory", line)]
+    h.check_equal(words, [], "what was said of children")
+    before = target.out.count("round")
+    h.wait_until(lambda: target.out.count("round") > before + 3,
+                 "the target going on")
 
 
 if __name__ == "__main__":

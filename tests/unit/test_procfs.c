@@ -871,6 +871,30 @@ START_TEST(spaces)
 }
 END_TEST
 
+/* It stays a zombie until it is waited for. */
+static pid_t start_zombie(void)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_eq(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+	return pid;
+}
+
+/* To kcmp(2) those are in one space that have none: kernel threads, zombies. */
+START_TEST(nobodys_space)
+{
+	pid_t one = start_zombie(), other = start_zombie();
+
+	ck_assert_int_le(procfs_same_space(one, other), 0);
+	end(one);
+	end(other);
+}
+END_TEST
+
 /* proc(5), mountinfo. */
 START_TEST(served_files_text)
 {
@@ -985,6 +1009,7 @@ static Suite *procfs_suite(void)
 	tcase_add_test(tcase, limits);
 	tcase_add_test(tcase, what_is_gone);
 	tcase_add_test(tcase, spaces);
+	tcase_add_test(tcase, nobodys_space);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
