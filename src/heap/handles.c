@@ -157,6 +157,8 @@ void handles_take(struct heap *heap, const struct heap_act *act,
 {
 	struct ledger *ledger = heap_ledger(heap, act->function->family);
 
+	/* It will be noted there, which needn't wait for the block's memory. */
+	recent_expect(&heap->recent, act->function->family, handle);
 	ret->found = live_remove(&ledger->live, handle, &ret->block);
 	if (!ret->found || !ledger->has_latest || ledger->latest != handle)
 		return;

@@ -7,6 +7,7 @@
 #include "base/xalloc.h"
 
 #define FIRST_ROOM 16
+#define CACHE_LINE 64
 
 void live_fini(struct live *live)
 {
@@ -120,6 +121,19 @@ static void add_old(struct live *live, const struct live_block *block)
 	insert(part, block);
 }
 
+/* Where the search for it begins, and goes on as a rule. */
+static void expect_old(const struct live *live, uint64_t hash)
+{
+	const struct live_part *part = part_of(live, hash);
+	const char *home;
+
+	if (!part->room)
+		return;
+	home = (const char *)&part->slots[home_of(part, hash)];
+	__builtin_prefetch(home, 1);
+	__builtin_prefetch(home + CACHE_LINE, 1);
+}
+
 /* The only place of the young where it may be. */
 static struct live_block *young_at(const struct live *live, uint64_t hash)
 {
@@ -128,6 +142,19 @@ static struct live_block *young_at(const struct live *live, uint64_t hash)
 	return &young->slots[home_of(young, hash)];
 }
 
+/* By bits that choose neither its place among the young nor its part. */
+static struct live_block *leaving_at(const struct live *live, uint64_t hash)
+{
+	return &live->parts[LIVE_PARTS + 1]
+			.slots[hash / LIVE_PARTS % LIVE_LEAVING];
+}
+
+static bool is_at(const struct live_block *place, uint64_t handle)
+{
+	return place->handle == handle && place->site;
+}
+
+/* Among those that aren't in their part yet; or NULL. */
 static struct live_block *find_young(const struct live *live, uint64_t handle,
 				     uint64_t hash)
 {
@@ -136,21 +163,40 @@ static struct live_block *find_young(const struct live *live, uint64_t handle,
 	if (!live->parts[LIVE_PARTS].slots)
 		return NULL;
 	place = young_at(live, hash);
-	return place->handle == handle && place->site ? place : NULL;
+	if (is_at(place, handle))
+		return place;
+	place = leaving_at(live, hash);
+	return is_at(place, handle) ? place : NULL;
+}
+
+static void make_room(struct live_part *part, uint32_t room)
+{
+	part->slots = xcalloc(room, sizeof(*part->slots));
+	part->room = room;
+}
+
+static void leave(struct live *live, const struct live_block *block)
+{
+	const uint64_t hash = hash_of(block->handle);
+	struct live_block *place = leaving_at(live, hash);
+
+	if (place->site)
+		add_old(live, place);
+	*place = *block;
+	expect_old(live, hash);
 }
 
 void live_add(struct live *live, const struct live_block *block)
 {
-	struct live_part *young = &live->parts[LIVE_PARTS];
 	struct live_block *place;
 
-	if (!young->slots) {
-		young->slots = xcalloc(LIVE_YOUNG, sizeof(*young->slots));
-		young->room = LIVE_YOUNG;
+	if (!live->parts[LIVE_PARTS].slots) {
+		make_room(&live->parts[LIVE_PARTS], LIVE_YOUNG);
+		make_room(&live->parts[LIVE_PARTS + 1], LIVE_LEAVING);
 	}
 	place = young_at(live, hash_of(block->handle));
 	if (place->site)
-		add_old(live, place);
+		leave(live, place);
 	*place = *block;
 	live->count++;
 }
@@ -190,11 +236,10 @@ struct live_block *live_find(const struct live *live, uint64_t handle)
 
 void live_expect(const struct live *live, uint64_t handle)
 {
-	uint64_t hash = hash_of(handle);
-	const struct live_part *part = part_of(live, hash);
+	const uint64_t hash = hash_of(handle);
 
-	if (part->room)
-		__builtin_prefetch(&part->slots[home_of(part, hash)]);
+	if (!find_young(live, handle, hash))
+		expect_old(live, hash);
 }
 
 static bool remove_old(struct live_part *part, uint64_t handle, uint64_t hash,

@@ -14,10 +14,12 @@
  * first one that is behind.
  *
  * Most blocks don't live for long. So each is put among the young first, of which
- * there is one in each place, and goes on to its part when another one comes there.
+ * there is one in each place, and goes on to its part when another one comes there:
+ * by a place of those that leave, where it waits for its part's memory to come near.
  */
-#define LIVE_PARTS 64
-#define LIVE_YOUNG 1024
+#define LIVE_PARTS   64
+#define LIVE_YOUNG   1024
+#define LIVE_LEAVING 64
 
 #define LIVE_SIZE_BITS  47
 #define LIVE_BIRTH_BITS 44
@@ -42,7 +44,8 @@ struct live_part {
 };
 
 struct live {
-	struct live_part parts[LIVE_PARTS + 1]; /* the last one: the young */
+	struct live_part parts[LIVE_PARTS + 2]; /* the last two: the young, and
+						   those that leave these */
 	size_t count;
 };
 

@@ -556,18 +556,35 @@ START_TEST(histories)
 }
 END_TEST
 
-/* Small and nearly full, so that runs of blocks go around its end. */
+/* Young, leaving these, and in small parts. */
+static void check_places(const struct live *live)
+{
+	size_t i, used = 0, held[2] = { 0 };
+
+	for (i = 0; i < LIVE_PARTS; i++)
+		used += live->parts[i].used;
+	for (i = 0; i < LIVE_YOUNG; i++)
+		held[0] += live->parts[LIVE_PARTS].slots[i].site != 0;
+	for (i = 0; i < LIVE_LEAVING; i++)
+		held[1] += live->parts[LIVE_PARTS + 1].slots[i].site != 0;
+	ck_assert_uint_eq(used + held[0] + held[1], live->count);
+	ck_assert_uint_gt(used, 10 * LIVE_PARTS);
+	ck_assert_uint_gt(held[0], LIVE_YOUNG / 4);
+	ck_assert_uint_gt(held[1], LIVE_LEAVING / 4);
+}
+
+/* Parts are small and nearly full, so that runs of blocks go around their ends. */
 START_TEST(live_blocks)
 {
-	static uint64_t sizes[400];
+	static uint64_t sizes[4000];
 	struct live live = { .count = 0 };
 	struct live_block gone;
 	size_t count = 0;
 
 	memset(sizes, 0, sizeof(sizes));
 	state = _i;
-	for (unsigned i = 0; i < 40000; i++) {
-		const unsigned rising = i / 10000 % 2 == 0;
+	for (unsigned i = 0; i < 120000; i++) {
+		const unsigned rising = i / 30000 % 2 == 0;
 		const unsigned n = pick(ARRAY_SIZE(sizes));
 		const struct live_block block = { .handle = address(n),
 						  .size = 1 + pick(1000),
@@ -589,6 +606,8 @@ START_TEST(live_blocks)
 			count--;
 		}
 		ck_assert_uint_eq(live.count, count);
+		if (i % 30000 == 29999 && rising)
+			check_places(&live);
 	}
 	for (unsigned n = 0; n < ARRAY_SIZE(sizes); n++)
 		ck_assert_int_eq(live_remove(&live, address(n), &gone),
