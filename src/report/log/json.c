@@ -13,12 +13,22 @@
 #include "report/format/signal_name.h"
 #include "report/log/json_call.h"
 
+/* What is the same in all lines of a thread within one second. */
+struct json_head {
+	pid_t pid, tid;
+	uint64_t second;
+	struct strbuf text;
+};
+
+#define HEADS 16
+
 struct json_sink {
 	struct sink sink;
 	bool hide_signals;
 	struct log_files files;
 	struct json_calls calls;
 	struct wall_clock wall;
+	struct json_head heads[HEADS]; /* by thread */
 	int error;
 };
 
@@ -32,20 +42,38 @@ static void set_text(json_t *object, const char *key, const char *text)
 	json_object_set_new(object, key, json_text(text, strlen(text)));
 }
 
+static const struct strbuf *head_of(struct json_sink *json,
+				    const struct event *event, uint64_t second)
+{
+	struct json_head *head = &json->heads[(unsigned)event->tid % HEADS];
+	struct strbuf *text = &head->text;
+
+	if (text->length && head->tid == event->tid &&
+	    head->pid == event->pid && head->second == second)
+		return text;
+	head->pid = event->pid;
+	head->tid = event->tid;
+	head->second = second;
+	strbuf_clear(text);
+	strbuf_puts(text, "\",\"pid\":");
+	json_put_integer(event->pid, text);
+	strbuf_puts(text, ",\"tid\":");
+	json_put_integer(event->tid, text);
+	strbuf_puts(text, ",\"time\":");
+	strbuf_add_decimal(text, second, false);
+	return text;
+}
+
 /* Jansson would show that a double isn't a decimal fraction. */
 static void add_head(struct json_sink *json, struct strbuf *out,
 		     const char *kind, const struct event *event, uint64_t time)
 {
 	const uint64_t wall = wall_clock_at(&json->wall, time);
+	const struct strbuf *head = head_of(json, event, wall / NS_PER_SECOND);
 
 	strbuf_puts(out, "{\"event\":\"");
 	strbuf_puts(out, kind);
-	strbuf_puts(out, "\",\"pid\":");
-	json_put_integer(event->pid, out);
-	strbuf_puts(out, ",\"tid\":");
-	json_put_integer(event->tid, out);
-	strbuf_puts(out, ",\"time\":");
-	strbuf_add_decimal(out, wall / NS_PER_SECOND, false);
+	strbuf_add(out, head->text, head->length);
 	strbuf_add_micros(out, wall);
 }
 
@@ -221,7 +249,10 @@ static int json_flush_files(struct sink *sink)
 static void json_free(struct sink *sink)
 {
 	struct json_sink *json = json_of(sink);
+	size_t i;
 
+	for (i = 0; i < HEADS; i++)
+		strbuf_fini(&json->heads[i].text);
 	json_calls_fini(&json->calls);
 	log_files_fini(&json->files);
 	free(json);

@@ -21,6 +21,13 @@ struct begun_call {
 	UT_hash_handle hh;
 };
 
+/* What is the same in all lines of one function's calls. */
+struct json_function {
+	const struct function *function;
+	struct strbuf text;
+	UT_hash_handle hh;
+};
+
 static struct begun_call *take_begun(struct json_calls *calls)
 {
 	struct begun_call *begun = calls->spare;
@@ -133,11 +140,10 @@ static const char *end_name(enum call_end end)
 	return "returned";
 }
 
-static void put_function(const struct json_calls *calls,
-			 const struct call *call, struct strbuf *out)
+static void put_names(const struct json_calls *calls,
+		      const struct function *function, struct strbuf *out)
 {
-	const struct function *function = call->function;
-	bool is_system = function->place == FUNCTION_SYSTEM_CALL;
+	const bool is_system = function->place == FUNCTION_SYSTEM_CALL;
 
 	put_text(out, ",\"function\":",
 		 is_system ? function->name :
@@ -149,6 +155,32 @@ static void put_function(const struct json_calls *calls,
 	if (is_system)
 		strbuf_puts(out, ",\"syscall\":true");
 	strbuf_puts(out, ",\"ip\":");
+}
+
+static const struct strbuf *names_of(struct json_calls *calls,
+				     const struct function *function)
+{
+	struct json_function *known = calls->last_known;
+
+	if (known && known->function == function)
+		return &known->text;
+	HASH_FIND_PTR(calls->known, &function, known);
+	if (!known) {
+		known = xcalloc(1, sizeof(*known));
+		known->function = function;
+		put_names(calls, function, &known->text);
+		HASH_ADD_PTR(calls->known, function, known);
+	}
+	calls->last_known = known;
+	return &known->text;
+}
+
+static void put_function(struct json_calls *calls, const struct call *call,
+			 struct strbuf *out)
+{
+	const struct strbuf *names = names_of(calls, call->function);
+
+	strbuf_add(out, names->text, names->length);
 	json_put_address(call->return_address, out);
 	strbuf_puts(out, ",\"depth\":");
 	json_put_integer(call->depth, out);
@@ -256,7 +288,9 @@ void json_calls_end(struct json_calls *calls, const struct event *event,
 		return;
 	put_function(calls, call, out);
 	put_values(calls, event, &begun->values, out);
-	put_text(out, ",\"end\":", end_name(event->end));
+	strbuf_puts(out, ",\"end\":\"");
+	strbuf_puts(out, end_name(event->end));
+	strbuf_putc(out, '"');
 	if (call->script)
 		put_script(calls, call->script, out);
 	if (calls->namer)
@@ -283,6 +317,17 @@ void json_calls_init(struct json_calls *calls,
 		calls->namer = namer_new(&namer);
 }
 
+static void forget_functions(struct json_calls *calls)
+{
+	struct json_function *known, *next;
+
+	HASH_ITER(hh, calls->known, known, next) {
+		HASH_DEL(calls->known, known);
+		strbuf_fini(&known->text);
+		free(known);
+	}
+}
+
 void json_calls_fini(struct json_calls *calls)
 {
 	struct begun_call *begun, *next;
@@ -297,6 +342,7 @@ void json_calls_fini(struct json_calls *calls)
 		calls->spare = begun->next_spare;
 		free_begun(begun);
 	}
+	forget_functions(calls);
 	json_writer_fini(&calls->result);
 	names_free(calls->names);
 	namer_free(calls->namer);

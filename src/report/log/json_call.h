@@ -8,6 +8,7 @@
 #include "report/log/json.h"
 
 struct begun_call;
+struct json_function;
 
 /* Calls as JSON: arguments are read at the entry, the rest after the return. */
 struct json_calls {
@@ -18,6 +19,8 @@ struct json_calls {
 	struct begun_call *begun; /* others, by call */
 	struct begun_call *spare; /* to be used again */
 	struct json_writer result;
+	struct json_function *known; /* by function */
+	struct json_function *last_known;
 };
 
 void json_calls_init(struct json_calls *calls,
