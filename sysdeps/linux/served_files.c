@@ -19,8 +19,7 @@ static bool is_served(const char *type)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(types); i++)
-		if (strlen(types[i]) == length &&
-		    !memcmp(type, types[i], length))
+		if (!strncmp(type, types[i], length) && !types[i][length])
 			return true;
 	return false;
 }
@@ -59,10 +58,10 @@ void served_files_parse(struct served_files *files, FILE *mounts)
 		const char *type = strstr(line, " - ");
 		unsigned major, minor;
 
-		if (sscanf(line, "%*d %*d %u:%u", &major, &minor) != 2)
-			continue;
 		/* What is cut off can't be known. */
-		if (!type || is_served(type + 3))
+		if (type && !is_served(type + 3))
+			continue;
+		if (sscanf(line, "%*d %*d %u:%u", &major, &minor) == 2)
 			add(files, major, minor);
 	}
 }
