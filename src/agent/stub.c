@@ -88,6 +88,8 @@ static uint32_t hook_of(const struct stub_config *config)
 		return header->release;
 	case STUB_WALKS:
 		return header->unwind;
+	case STUB_FILTERS:
+		return header->filter;
 	case STUB_NOTES:
 		break;
 	}
@@ -117,6 +119,10 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 	if (config->has_door) {
 		put_far_jump(ret->copy + INSN_COPY_MAX, ret->original);
 		ret->door = stub_door(config->base, config->index);
+	}
+	if (config->way == STUB_FILTERS) {
+		ret->original = config->hook;
+		memcpy(ret->copy, &config->callers, sizeof(config->callers));
 	}
 	write_code(ret->code, at, config->base + hook_of(config));
 	if (config->insn)

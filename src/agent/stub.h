@@ -18,6 +18,7 @@ enum stub_way {
 	STUB_SAMPLES,  /* … of some, which agent_act() says how to choose */
 	STUB_RELEASES, /* … which may give back what was acquired by these */
 	STUB_WALKS,    /* nothing; it looks at return addresses itself */
+	STUB_FILTERS,  /* nothing; it passes on to another stub, or doesn't */
 };
 
 struct stub_config {
@@ -33,6 +34,9 @@ struct stub_config {
 	uint8_t captures[AGENT_CAPTURES]; /* as in struct agent_stub */
 	unsigned failure; /* enum agent_failure, and AGENT_WIDE … */
 	enum stub_way way;
+	/* STUB_FILTERS: calls that return there go on at that hook. */
+	struct agent_callers callers;
+	taddr_t hook;
 };
 
 /* Where the stub lies, and what slots of its function hold from then on. */

@@ -15,7 +15,7 @@
 
 bool agent_is_callers(const struct agent_point *own)
 {
-	return own->point->caller;
+	return own->point->caller && !own->point->stub_slot;
 }
 
 bool agent_is_jump(const struct agent_point *own)
@@ -49,7 +49,9 @@ static bool is_wanted(const struct agent_space *space, taddr_t slot)
 	const struct agent_point *own;
 
 	for (own = space->points; own; own = own->next)
-		if (own->point->slot == slot || own->point->shared_slot == slot)
+		if (own->point->slot == slot ||
+		    own->point->shared_slot == slot ||
+		    own->point->stub_slot == slot)
 			return true;
 	return false;
 }

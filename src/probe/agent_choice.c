@@ -52,10 +52,10 @@ static const char *why_no_function(const struct agent_engine *engine,
 	     function->place != FUNCTION_CALL_SITE) ||
 	    (function->entry_only && !watches))
 		return "no whole function";
-	if (point->caller && !point->slot_is_called)
+	if (point->caller && !point->slot_is_called && !point->stub_slot)
 		return "calls of one library, not by a slot of its own";
 	if (function->place == FUNCTION_CALL_SITE && !point->slot &&
-	    !point->shared_slot)
+	    !point->shared_slot && !point->stub_slot)
 		return "no slot for calls alone";
 	return function->group && !watches ? "heap" : NULL;
 }

@@ -91,7 +91,7 @@ static int plant(struct engine *base, struct point *point)
 	own->owner.ops = &agent_owner_ops;
 	own->door.ops = &agent_door_ops;
 	own->point = point;
-	own->stub = -1;
+	own->stub = own->filter = -1;
 	own->replaced = point->function && !(engine->mode & AGENT_WATCHES) &&
 			!agent_is_callable(point);
 	err = trap_plant(point->space->space, point->address, &own->owner);
@@ -260,6 +260,8 @@ static void unplant(struct engine *base UNUSED, struct point *point, bool gone)
 				&own->door);
 	if (own->stub >= 0)
 		agent_release(&own->space->agent, (unsigned)own->stub);
+	if (own->filter >= 0)
+		agent_release(&own->space->agent, (unsigned)own->filter);
 	if (!gone && !own->lifted)
 		trap_unplant(point->space->space, point->address, &own->owner);
 	free(own);

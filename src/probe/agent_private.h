@@ -22,6 +22,7 @@ struct agent_point {
 	bool called;          /* its trap has been hit */
 	bool replaced;        /* a stub is to replace return addresses */
 	int stub;             /* -1: none yet */
+	int filter;           /* the stub before it, of one module; or -1 */
 	uint64_t hits;        /* of its trap, since there is a stub */
 	uint64_t hits_looked; /* … when slots were looked for last */
 	uint64_t patch_at;    /* so many hits: a jump is tried; … */
@@ -383,6 +384,9 @@ void agent_site_lift(struct agent_point *own);
 bool agent_is_catching(const struct agent_point *own);
 bool agent_point_slot(const struct agent_point *own, taddr_t *ret);
 bool agent_leads_to_hook(const struct agent_point *own, taddr_t value);
+
+/* The one that its slots lead to. */
+unsigned agent_first_stub(const struct agent_point *own);
 void agent_send_to(struct task *task, taddr_t address);
 
 /* ---- agent_caller.c ---- */

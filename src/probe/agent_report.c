@@ -45,7 +45,7 @@ void agent_note_caught(struct agent_point *own)
 	own->noted = true;
 	if (own->stub >= 0 &&
 	    (own->patched ||
-	     agent_has_slots(&space->agent, (unsigned)own->stub)))
+	     agent_has_slots(&space->agent, agent_first_stub(own))))
 		space->engine->report.functions++;
 	else
 		agent_note_trap(space->engine, why_by_trap(own));

@@ -22,7 +22,8 @@ bool agent_is_site(const struct agent_point *own)
 
 	return point->function &&
 	       point->function->place == FUNCTION_CALL_SITE &&
-	       !point->shared_slot && !point->caller && !point->at_jump;
+	       !point->shared_slot && !point->at_jump &&
+	       (!point->caller || point->stub_slot);
 }
 
 bool agent_is_stub(const struct agent_point *own)
@@ -37,21 +38,36 @@ bool agent_is_catching(const struct agent_point *own)
 	return agent->state == AGENT_INSIDE && !agent->retired;
 }
 
+static taddr_t slot_of(const struct agent_point *own)
+{
+	return own->point->stub_slot ?: own->point->slot;
+}
+
 bool agent_point_slot(const struct agent_point *own, taddr_t *ret)
 {
-	return agent_read_slot(&own->space->agent, own->point->slot, ret);
+	return agent_read_slot(&own->space->agent, slot_of(own), ret);
+}
+
+unsigned agent_first_stub(const struct agent_point *own)
+{
+	return (unsigned)(own->filter >= 0 ? own->filter : own->stub);
+}
+
+/* Where its slot is to lead. */
+static taddr_t hook_of(const struct agent_point *own)
+{
+	return agent_hook_of(&own->space->agent, agent_first_stub(own));
 }
 
 bool agent_leads_to_hook(const struct agent_point *own, taddr_t value)
 {
-	return own->stub >= 0 &&
-	       value == agent_hook_of(&own->space->agent, (unsigned)own->stub);
+	return own->stub >= 0 && value == hook_of(own);
 }
 
 static bool hook(const struct agent_point *own)
 {
-	return agent_hook_slot(&own->space->agent, own->point->slot,
-			       (unsigned)own->stub);
+	return agent_hook_slot(&own->space->agent, slot_of(own),
+			       agent_first_stub(own));
 }
 
 /* Before it is bound, a slot leads back into its own module, but to no function that
@@ -141,6 +157,26 @@ bool agent_stub_target(struct agent_point *own, taddr_t *ret)
 	return !insn || agent_callers_way_past(own->space, *ret, ret);
 }
 
+/*
+ * The slot of a stub that stands for the function leads there first. (Filter and stub
+ * come one after the other, so that what an earlier calltrap has left fits again.)
+ */
+static bool add_filter(struct agent_point *own, int stub)
+{
+	struct agent *agent = &own->space->agent;
+	const struct module *caller = own->point->caller;
+	const struct stub_config config = {
+		.function = agent->stubs[stub].function,
+		.way = STUB_FILTERS,
+		.callers = { caller->low, caller->high - caller->low },
+		.hook = agent_hook_of(agent, (unsigned)stub),
+	};
+
+	own->filter =
+		agent_make_stub(agent, &config, &own->space->engine->ticks);
+	return own->filter >= 0;
+}
+
 static void catch_site(struct agent_point *own, taddr_t value)
 {
 	struct agent *agent = &own->space->agent;
@@ -171,7 +207,11 @@ static void catch_site(struct agent_point *own, taddr_t value)
 		return;
 	own->has_door = config.has_door &&
 			!agent_open_door(agent, (unsigned)stub, &own->door);
-	if (config.has_door && !own->has_door) {
+	if ((config.has_door && !own->has_door) ||
+	    (own->point->stub_slot && !add_filter(own, stub))) {
+		if (own->has_door)
+			agent_shut_door(agent, (unsigned)stub, &own->door);
+		own->has_door = false;
 		agent_release(agent, (unsigned)stub);
 		return;
 	}
@@ -191,8 +231,7 @@ bool agent_site_pass(struct agent_point *own, struct task *task)
 	if (own->stub < 0 || (!agent_leads_to_hook(own, value) &&
 			      (value != own->target || !hook(own))))
 		return false;
-	agent_send_to(task,
-		      agent_hook_of(&own->space->agent, (unsigned)own->stub));
+	agent_send_to(task, hook_of(own));
 	return true;
 }
 

@@ -112,9 +112,10 @@ static void plant_at_stub(struct probe_space *space, struct module *caller,
 {
 	struct probe_place place = { .address = caller->bias + import->stub };
 
-	if (import->canonical)
+	if (import->canonical) {
 		place.caller = caller;
-	else if (import->kind == IMPORT_JUMP_SLOT)
+		place.stub_slot = caller->bias + import->slot;
+	} else if (import->kind == IMPORT_JUMP_SLOT)
 		place.slot = caller->bias + import->slot;
 	else
 		place.shared_slot = caller->bias + import->slot;

@@ -52,9 +52,11 @@ struct point {
 	 * at slot (0: it isn't known). NULL: all calls; if there is a slot, it
 	 * is what the code at the address jumps through, and nothing else
 	 * does; if there is a shared slot, others read the address there.
+	 * Where the code at the address stands for the function, so that others
+	 * have its calls by pointer, it jumps through stub_slot.
 	 */
 	const struct module *caller;
-	taddr_t slot, shared_slot;
+	taddr_t slot, shared_slot, stub_slot;
 	/* … the module's code does nothing but call what the slot holds. */
 	bool slot_is_called;
 	/* At the address is no function's begin, but a jump to it: through the

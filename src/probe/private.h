@@ -287,7 +287,7 @@ void engines_catch_up(struct prober *prober, uint64_t time, pid_t tid);
 struct probe_place {
 	taddr_t address;
 	const struct module *caller; /* these as of struct point */
-	taddr_t slot, shared_slot;
+	taddr_t slot, shared_slot, stub_slot;
 	bool at_jump;
 };
 

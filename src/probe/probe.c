@@ -187,6 +187,7 @@ static struct probe *probe_new(struct probe_space *space,
 	probe->point.caller = place->caller;
 	probe->point.slot = place->slot;
 	probe->point.shared_slot = place->shared_slot;
+	probe->point.stub_slot = place->stub_slot;
 	probe->point.at_jump = place->at_jump;
 	probe->point.slot_is_called = is_slot_called(place);
 	return probe;

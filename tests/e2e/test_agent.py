@@ -553,6 +553,31 @@ count_calls("no stubs, a signal handler wherever one can be", 2, 2000, "storm",
 count_calls("no stubs, the clock is forbidden later", 2, 2000, "later", inside=0,
             flags=("-fno-plt",), pointers=0)
 count_calls("a program at a fixed address", 2, 5000, flags=("-no-pie",))
+
+
+def calls_of_own(case, engine, *options):
+    """What is logged of strcoll() while its stub is its address; and what was said."""
+    program = h.build("canonical", "canonical.c", "-O1", "-fno-pie", "-no-pie")
+    tracer = case.start([h.CALLTRAP, "--engine=" + engine, "-e", "strcoll@MAIN",
+                         *options, "-o", case.path("log"), program, "3000"])
+    h.check_equal(tracer.wait(), 0, "status")
+    h.check_equal(tracer.out, "own 6000, right\n", "what the program says")
+    return h.read(case.path("log")), tracer.err
+
+
+@h.test("-e: a stub that is the function's address for all: its own calls alone")
+def own_of_the_canonical(case):
+    log, said = calls_of_own(case, "agent", "-c")
+    h.check_equal(int(h.check_match(r" (\d+) +strcoll$", log, "the row")[1]), 6000,
+                  "calls")
+    own = number(r"; ([\d,]+) calls? in the process", said)
+    h.check(5500 < own <= 6000, "most by traps: " + said)
+    log = re.sub("0x[0-9a-f]+", "", calls_of_own(case, "agent")[0])
+    h.check_equal(log.count("strcoll("), 6000, "calls in the log")
+    h.check_equal(log, re.sub("0x[0-9a-f]+", "", calls_of_own(case, "trap")[0]),
+                  "the log by the agent, and by traps")
+
+
 count_calls("its address is taken: by a jump over the stub", 2, 20000,
             flags=("-DTAKES_ADDRESS",))
 count_calls("seccomp: by traps", 1, 500, "seccomp", inside=0)

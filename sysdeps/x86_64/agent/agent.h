@@ -58,6 +58,8 @@ _Static_assert(offsetof(struct agent_header, boot_returns) ==
 _Static_assert(AGENT_BOOTS == 8 && AGENT_BOOT_SIZE == 32, "as hook.S has it");
 _Static_assert(offsetof(struct agent_stub, door) == AGENT_STUB_DOOR,
 	       "as hook.S has it");
+_Static_assert(offsetof(struct agent_stub, copy) == AGENT_STUB_COPY,
+	       "as hook.S has it");
 _Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
 _Static_assert(sizeof(struct agent_thread) == 64, "a cache line");
 _Static_assert(offsetof(struct agent_thread, within) == 48, "as hook.S has it");

@@ -8,6 +8,8 @@
  */
 #define STUB_ORIGINAL 16
 #define STUB_DOOR     48
+#define STUB_LOW      72
+#define STUB_SIZE     80
 #define BOOT_RETURNS  112
 #define BOOTS         8
 #define MARKS         329920
@@ -19,7 +21,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	20
+	.long	21
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
@@ -30,7 +32,7 @@ agent_header:
 	.long	agent_release
 	.long	agent_unwind
 	.long	agent_back
-	.long	0
+	.long	agent_filter
 	.fill	7 + BOOTS, 8, 0
 
 	.text
@@ -220,6 +222,26 @@ agent_unwind:
 	call	agent_put_back
 	take_arguments
 	jmp	2b
+
+/*
+ * A stub that is the function's address for the whole program has calls of other
+ * modules, too, by pointer. Where the return address was replaced, the call is a tail
+ * caller's that is caught itself.
+ */
+	.p2align 5
+agent_filter:
+	push	%rax
+	lea	agent_back(%rip), %rax
+	cmp	%rax, 8(%rsp)
+	je	6f
+	mov	8(%rsp), %rax
+	sub	STUB_LOW(%r11), %rax
+	cmp	STUB_SIZE(%r11), %rax
+	jae	7f
+6:	pop	%rax
+	jmp	*STUB_ORIGINAL(%r11)
+7:	pop	%rax
+	jmp	*STUB_DOOR(%r11)
 
 /*
  * Where calls return whose return address was replaced. The slot is on the

@@ -22,7 +22,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 20
+#define AGENT_VERSION 21
 
 #define AGENT_CODE_SIZE      0x6000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -55,7 +55,7 @@ struct agent_header {
 	uint32_t release; /* … which gives back the first argument */
 	uint32_t unwind;  /* … of functions that walk over stacks */
 	uint32_t back;    /* what stands for replaced return addresses */
-	uint32_t unused;
+	uint32_t filter;  /* … of calls of one module alone */
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
 	uint64_t shared_size; /* of what is to be shared */
@@ -96,6 +96,7 @@ enum agent_boot {
  */
 #define AGENT_STUB_ORIGINAL 16 /* offset of original, for assembly, … */
 #define AGENT_STUB_DOOR     48 /* … and of door */
+#define AGENT_STUB_COPY     72 /* … and of copy */
 #define AGENT_PATCH_SIZE    5
 
 struct agent_stub {
@@ -112,6 +113,14 @@ struct agent_stub {
 	uint64_t trampoline; /* struct agent_trampoline, or 0; … */
 	uint8_t before[8]; /* … AGENT_PATCH_SIZE bytes that its jump replaces */
 	uint8_t copy[56]; /* its first instruction, and a jump behind that */
+};
+
+/*
+ * In the place of the copy, of a stub that only passes on: calls that return to this
+ * range go on at .original, others at .door.
+ */
+struct agent_callers {
+	uint64_t low, size;
 };
 
 /*
