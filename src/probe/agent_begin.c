@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -20,10 +21,16 @@
 #define TRY_RUNNERS  (NS_PER_SECOND / 5)
 #define TRY_WALKERS  (NS_PER_SECOND / 2)
 
+/* While they wait for a processor, that is how much of one they get; or this long. */
+#define TRY_QUEUED (2 * NS_PER_SECOND)
+
 /* So many threads are interrupted, at most. */
 #define MOST_ASKED 3
 
 #define LOOK_EVERY (NS_PER_SECOND / 200)
+
+/* What lies between two looks counts for so much at most: else we had no processor. */
+#define MOST_COUNTED (2 * LOOK_EVERY)
 
 /* Threads that are looked at for one that runs, each time. */
 #define LOOKS AGENT_RUNNERS
@@ -164,8 +171,10 @@ static bool stays_outside(struct agent_beginning *beginning,
 	has_stopped = runner->stops != before.stops;
 	has_called = runner->last.system != before.times.system ||
 		     runner->waits != before.waits;
+	if (!has_called && runner->last.user == before.last.user)
+		beginning->queued = beginning->passed;
 	if (seldom || !has_called)
-		beginning->hope = beginning->looked;
+		beginning->hope = beginning->passed;
 	if (has_stopped || (has_called && !(seldom && beginning->locks))) {
 		runner->times = runner->last;
 		return false;
@@ -186,7 +195,7 @@ static void add_runner(struct agent_beginning *beginning,
 	*runner = (struct agent_runner){ 0 };
 	if (!look_at_usage(task, runner))
 		return;
-	runner->times = runner->last;
+	runner->first = runner->times = runner->last;
 	beginning->runner_count++;
 }
 
@@ -210,7 +219,9 @@ static bool look_at(struct agent_beginning *beginning, struct task *task)
 	struct agent_runner *runner = find_runner(beginning, task->tid);
 
 	if (runner && (task->asked || task->stopped))
-		beginning->hope = beginning->looked;
+		beginning->hope = beginning->passed;
+	if (runner && task->asked)
+		beginning->queued = beginning->passed;
 	if (runner && runner->unfit)
 		return false;
 	if (!runs(task)) {
@@ -250,19 +261,54 @@ static void look_for_runner(struct agent_space *own, uint64_t now)
 		beginning->place = 0;
 }
 
-/* Until when it is tried. */
-static uint64_t end_of_patience(const struct agent_space *own)
+/* Of processors, since they were seen first. */
+static uint64_t time_of(const struct agent_beginning *beginning)
+{
+	uint64_t ticks = 0;
+	size_t i;
+
+	for (i = 0; i < beginning->runner_count; i++) {
+		const struct agent_runner *runner = &beginning->runners[i];
+
+		ticks += runner->last.user - runner->first.user +
+			 runner->last.system - runner->first.system;
+	}
+	return ticks * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/*
+ * Nothing is known of who gets no processor, and little of what it does is missed
+ * meanwhile.
+ */
+static bool are_queued(const struct agent_beginning *beginning,
+		       uint64_t patience)
+{
+	return beginning->passed < beginning->queued + TRY_SLEEPERS &&
+	       time_of(beginning) < patience;
+}
+
+static bool has_patience(const struct agent_space *own, uint64_t now)
 {
 	const struct agent_beginning *beginning = &own->beginning;
-	const uint64_t end = beginning->since + TRY_RUNNERS;
 
+	if (now >= beginning->since + TRY_QUEUED)
+		return false;
 	if (agent_is_on_the_way(&own->agent))
-		return beginning->since + TRY_WALKERS;
+		return beginning->passed < TRY_WALKERS;
 	if (beginning->refused == MOST_ASKED)
-		return 0;
-	return beginning->hope + TRY_SLEEPERS < end ?
-		       beginning->hope + TRY_SLEEPERS :
-		       end;
+		return false;
+	return (beginning->passed < TRY_RUNNERS ||
+		are_queued(beginning, TRY_RUNNERS)) &&
+	       (beginning->passed < beginning->hope + TRY_SLEEPERS ||
+		are_queued(beginning, TRY_SLEEPERS));
+}
+
+static void count_time(struct agent_beginning *beginning, uint64_t now)
+{
+	const uint64_t since = now - beginning->met;
+
+	beginning->met = now;
+	beginning->passed += since < MOST_COUNTED ? since : MOST_COUNTED;
 }
 
 /* Whether it is in, or will get in by a trap, or not at all. */
@@ -273,7 +319,7 @@ static bool is_over(const struct agent_space *own, uint64_t now)
 	if (state == AGENT_INSIDE || state == AGENT_REFUSED ||
 	    state == AGENT_CLOSING)
 		return true;
-	if (now < end_of_patience(own))
+	if (has_patience(own, now))
 		return false;
 	diag_debug(DIAG_TRAP,
 		   "agent: no thread of process %d can be had, traps come first",
@@ -292,9 +338,10 @@ bool agent_keeps_traps_out(struct event_source *source, struct space *space,
 	if (!own)
 		return false;
 	if (!beginning->since) {
-		beginning->since = beginning->hope = now;
+		beginning->since = beginning->met = now;
 		beginning->over = !is_wanted(own);
 	}
+	count_time(beginning, now);
 	if (!beginning->over)
 		beginning->over = is_over(own, now);
 	/* The traps are planted now, and slots can be looked for. */

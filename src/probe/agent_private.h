@@ -67,10 +67,11 @@ struct watched_list {
 	bool more;      /* and that holds what is to be told by now */
 };
 
-/* A thread that runs: what it had used when that was looked at first, and last. */
+/* A thread that runs: what it had used when it was seen first, when that was looked at
+   anew, and last. */
 struct agent_runner {
 	pid_t tid;
-	struct procfs_times times, last;
+	struct procfs_times first, times, last;
 	uint64_t waits, stops;
 	bool seldom; /* is it in system calls, by its times */
 	bool sleeps; /* it was seen to, and not for a lock */
@@ -82,9 +83,12 @@ struct agent_runner {
 /* How the agent gets in before there are traps, see agent_begin.c. */
 struct agent_beginning {
 	uint64_t since;  /* 0: it hasn't been tried */
+	uint64_t met;    /* when it was tried last, … */
+	uint64_t passed; /* … and how much of the time until then counts */
 	uint64_t looked; /* at threads, when */
-	uint64_t hope;   /* one of them may be had; so it was then */
-	size_t place;    /* of the next to be looked at */
+	/* By what had passed: one of them might be had; one waited for a processor. */
+	uint64_t hope, queued;
+	size_t place; /* of the next to be looked at */
 	struct agent_runner runners[AGENT_RUNNERS];
 	size_t runner_count;
 	bool locks;              /* a thread was seen to wait for one */

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+import time
 
 sys.dont_write_bytecode = True
 import harness as h
@@ -147,6 +148,42 @@ def jumps(case):
         h.check_equal(tracer.wait(), 0, "status: " + tracer.err[-2000:])
         h.check(SENT not in tracer.err, "a thread was sent: " + tracer.err)
         finish(target)
+
+
+@h.test("who jumps away once it was sent isn't waited for")
+def late(case):
+    h.need_x86("the agent")
+    astray = 0
+    for _ in range(TARGETS):
+        target = start(case, "late")
+        astray += "isn't on its way any more" in attach(case, target,
+                                                        "--engine=agent")
+        finish(target)
+    print("# %d of %d jumped away" % (astray, TARGETS))
+    h.check(astray, "nobody did")
+
+
+@h.test("where calltrap has no processor for a while the agent comes first, too")
+def absent(case):
+    h.need_x86("the agent")
+    sent = 0
+    for _ in range(TARGETS):
+        target = start(case, "plain")
+        tracer = case.start_calltrap("--debug=trap", "-L", "-x", "malloc",
+                                     "--engine=auto", "-p", str(target.pid))
+        h.wait_until(lambda: h.tracer_of(target.pid), "calltrap")
+        worker = h.tracer_of(target.pid)
+        while not re.search("agent: in process|traps come first", tracer.err):
+            os.kill(worker, signal.SIGSTOP)
+            time.sleep(0.08)
+            os.kill(worker, signal.SIGCONT)
+            time.sleep(0.004)
+        sent += "traps come first" not in tracer.err
+        tracer.popen.send_signal(signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status: " + tracer.err[-2000:])
+        finish(target)
+    print("# %d of %d came first" % (sent, TARGETS))
+    h.check(sent > TARGETS / 2, "only %d of %d" % (sent, TARGETS))
 
 
 @h.test("the agent is in before the first trap stands")

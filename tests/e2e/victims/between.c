@@ -6,12 +6,13 @@
  * Another one sleeps, and looks whether it is woken. WHERE: "plain"; "calls", in
  * system calls; "pipe" and "big", writing more than a pipe holds, also on a stack that
  * is none of a thread's; "signals", with a timer's handler; "jumps", which jumps out of
- * that; "dispatched", with system calls allowed to the C library's code alone; "handler",
+ * that; "late", of signals that come once it was stopped; "dispatched", with system calls allowed to the C library's code alone; "handler",
  * "coroutine", "pool" (of many stacks in one mapping, in a process that has no other
  * thread) and "edge" (of what the first thread is allowed), for ever on a stack that has
  * little room. Until a line comes; ends with 7 when all is right.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <linux/prctl.h>
 #include <poll.h>
@@ -264,29 +265,73 @@ static void on_timeout(int signal)
 	siglongjmp(out, 1);
 }
 
-/* Unless it has told the timer to wait. */
-static void spin_with_timeouts(void)
+/* Unless it has told the signal to wait. */
+static void spin_with_jumps(int signal)
 {
-	const struct itimerval every = { { 0, 300 }, { 0, 300 } };
-	sigset_t timer;
+	sigset_t waiting;
 	volatile int i;
 
-	sigemptyset(&timer);
-	sigaddset(&timer, SIGALRM);
-	signal(SIGALRM, on_timeout);
-	setitimer(ITIMER_REAL, &every, NULL);
+	sigemptyset(&waiting);
+	sigaddset(&waiting, signal);
 	sigsetjmp(out, 1);
 	while (!over) {
 		for (i = 0; i < 200000; i++)
 			;
 		syscall(SYS_getppid);
-		sigprocmask(SIG_BLOCK, &timer, NULL);
+		sigprocmask(SIG_BLOCK, &waiting, NULL);
 		free(malloc(16));
 		rounds++;
-		sigprocmask(SIG_UNBLOCK, &timer, NULL);
+		sigprocmask(SIG_UNBLOCK, &waiting, NULL);
 	}
-	signal(SIGALRM, SIG_IGN);
 	wrong += !handled;
+}
+
+static void spin_with_timeouts(void)
+{
+	const struct itimerval every = { { 0, 300 }, { 0, 300 } };
+
+	signal(SIGALRM, on_timeout);
+	setitimer(ITIMER_REAL, &every, NULL);
+	spin_with_jumps(SIGALRM);
+	signal(SIGALRM, SIG_IGN);
+}
+
+static int is_stopped(int stat)
+{
+	char line[512] = "";
+	const char *rest;
+
+	if (pread(stat, line, sizeof(line) - 1, 0) <= 0)
+		exit(1);
+	rest = strrchr(line, ')');
+	return rest && rest[2] == 't';
+}
+
+/* The first thread's stop is the first one of all. */
+static void *send_late(void *first)
+{
+	char path[64];
+	int stat, i;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)getpid());
+	stat = open(path, O_RDONLY);
+	while (!over && !is_stopped(stat))
+		;
+	for (i = 0; i < 20; i++) {
+		pthread_kill(*(pthread_t *)first, SIGUSR1);
+		usleep(100);
+	}
+	return NULL;
+}
+
+static void spin_with_late_signals(void)
+{
+	pthread_t first = pthread_self(), sender;
+
+	signal(SIGUSR1, on_timeout);
+	pthread_create(&sender, NULL, send_late, &first);
+	spin_with_jumps(SIGUSR1);
+	pthread_join(sender, NULL);
 }
 
 /* Its lower end is other data's. */
@@ -444,6 +489,8 @@ int main(int argc, char **argv)
 		write_in_coroutine();
 	else if (!strcmp(where, "jumps"))
 		spin_with_timeouts();
+	else if (!strcmp(where, "late"))
+		spin_with_late_signals();
 	else if (!strcmp(where, "handler"))
 		spin_in_handler();
 	else if (!strcmp(where, "coroutine"))
