@@ -63,30 +63,52 @@ static bool runs(const struct task *task)
 	       procfs_place(task->tid, &number, &ip) == PROCFS_ANYWHERE;
 }
 
+static bool blocks_traps(const struct task *task)
+{
+	struct procfs_status status;
+
+	return runs(task) && !procfs_status(task->tid, &status) &&
+	       status.signals_blocked & 1ull << (SIGTRAP - 1);
+}
+
+/* The C library blocks all signals for a thread that begins. */
+static bool is_new(const struct task *task)
+{
+	struct procfs_times times;
+
+	return procfs_times(task->tid, &times) && !times.user && !times.system;
+}
+
 /*
  * Who blocks SIGTRAP takes the handler away at the first trap; the kernel unblocks it
- * there. So traps come first, and the handler when that is over.
+ * there. So traps come first, and the handler when that is over. Those that have only
+ * begun are waited for.
  */
-static bool any_blocks_traps(const struct tracee *tracee)
+static bool any_blocks_traps(const struct tracee *tracee, bool *new_ret)
 {
 	const struct task *task = tracee->tasks;
-	struct procfs_status status;
 	size_t i;
 
-	for (i = 0; task && i < LOOKS; i++, task = task->next)
-		if (runs(task) && !procfs_status(task->tid, &status) &&
-		    status.signals_blocked & 1ull << (SIGTRAP - 1))
+	*new_ret = false;
+	for (i = 0; task && i < LOOKS; i++, task = task->next) {
+		if (!blocks_traps(task))
+			continue;
+		if (!is_new(task))
 			return true;
+		*new_ret = true;
+	}
 	return false;
 }
 
 static bool is_wanted(const struct agent_space *own)
 {
 	const struct tracee *tracee = tracee_of(own);
+	bool any_new;
 
 	return own->points && tracee && tracee->tasks && !tracee->muted &&
 	       !own->space->is_go && !own->space->space->tracer->system_calls &&
-	       own->agent.state == AGENT_OUTSIDE && !any_blocks_traps(tracee) &&
+	       own->agent.state == AGENT_OUTSIDE &&
+	       !any_blocks_traps(tracee, &any_new) &&
 	       !agent_why_no_entry(&own->agent, tracee->tasks);
 }
 
@@ -233,7 +255,7 @@ static bool look_at(struct agent_beginning *beginning, struct task *task)
 		return false;
 	}
 	if (!stays_outside(beginning, runner, task) || runner->sleeps ||
-	    beginning->asked == MOST_ASKED)
+	    beginning->any_new || beginning->asked == MOST_ASKED)
 		return false;
 	beginning->asked++;
 	(void)task_ask_to_stop(task);
@@ -251,6 +273,11 @@ static void look_for_runner(struct agent_space *own, uint64_t now)
 	if (!beginning->place && now < beginning->looked + LOOK_EVERY)
 		return;
 	beginning->looked = now;
+	if (!beginning->place && task)
+		beginning->blocked =
+			any_blocks_traps(tracee, &beginning->any_new);
+	if (beginning->blocked)
+		return;
 	for (i = 0; i < beginning->place && task; i++)
 		task = task->next;
 	for (i = 0; i < LOOKS && task; i++) {
@@ -295,7 +322,7 @@ static bool has_patience(const struct agent_space *own, uint64_t now)
 		return false;
 	if (agent_is_on_the_way(&own->agent))
 		return beginning->passed < TRY_WALKERS;
-	if (beginning->refused == MOST_ASKED)
+	if (beginning->refused == MOST_ASKED || beginning->blocked)
 		return false;
 	return (beginning->passed < TRY_RUNNERS ||
 		are_queued(beginning, TRY_RUNNERS)) &&

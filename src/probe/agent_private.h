@@ -91,6 +91,8 @@ struct agent_beginning {
 	size_t place; /* of the next to be looked at */
 	struct agent_runner runners[AGENT_RUNNERS];
 	size_t runner_count;
+	bool blocked;            /* a thread blocks SIGTRAP, … */
+	bool any_new;            /* … or does so as it has only begun */
 	bool locks;              /* a thread was seen to wait for one */
 	unsigned asked, refused; /* threads: to stop; as they stood there */
 	bool over;

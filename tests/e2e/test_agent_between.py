@@ -150,17 +150,25 @@ def jumps(case):
         finish(target)
 
 
-@h.test("who jumps away once it was sent isn't waited for")
-def late(case):
-    h.need_x86("the agent")
-    astray = 0
-    for _ in range(TARGETS):
-        target = start(case, "late")
-        astray += "isn't on its way any more" in attach(case, target,
-                                                        "--engine=agent")
-        finish(target)
-    print("# %d of %d jumped away" % (astray, TARGETS))
-    h.check(astray, "nobody did")
+def register_said(where, said, words):
+    """On a busy machine few targets may come to that: so some more are asked."""
+    @h.test(words)
+    def run(case):
+        seen = targets = 0
+        while targets < TARGETS or (not seen and targets < 4 * TARGETS):
+            target = start(case, where)
+            seen += said in attach(case, target, "--engine=agent")
+            finish(target)
+            targets += 1
+        print("# %d of %d: %s" % (seen, targets, said))
+        h.check(seen, "none of %d: %s" % (targets, said))
+
+
+if h.X86:
+    register_said("late", "isn't on its way any more",
+                  "who jumps away once it was sent isn't waited for")
+    register_said("newcomer", SENT,
+                  "a thread that has only begun doesn't keep the agent out")
 
 
 @h.test("where calltrap has no processor for a while the agent comes first, too")
@@ -175,9 +183,9 @@ def absent(case):
         worker = h.tracer_of(target.pid)
         while not re.search("agent: in process|traps come first", tracer.err):
             os.kill(worker, signal.SIGSTOP)
-            time.sleep(0.08)
+            time.sleep(0.06)
             os.kill(worker, signal.SIGCONT)
-            time.sleep(0.004)
+            time.sleep(0.01)
         sent += "traps come first" not in tracer.err
         tracer.popen.send_signal(signal.SIGINT)
         h.check_equal(tracer.wait(), 0, "status: " + tracer.err[-2000:])

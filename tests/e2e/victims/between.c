@@ -6,7 +6,8 @@
  * Another one sleeps, and looks whether it is woken. WHERE: "plain"; "calls", in
  * system calls; "pipe" and "big", writing more than a pipe holds, also on a stack that
  * is none of a thread's; "signals", with a timer's handler; "jumps", which jumps out of
- * that; "late", of signals that come once it was stopped; "dispatched", with system calls allowed to the C library's code alone; "handler",
+ * that; "late", of signals that come once it was stopped; "newcomer", beside a thread that
+ * blocks all signals and gets no processor, for a while; "dispatched", with system calls allowed to the C library's code alone; "handler",
  * "coroutine", "pool" (of many stacks in one mapping, in a process that has no other
  * thread) and "edge" (of what the first thread is allowed), for ever on a stack that has
  * little room. Until a line comes; ends with 7 when all is right.
@@ -17,6 +18,7 @@
 #include <linux/prctl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -38,7 +40,7 @@
 #define POOL   (1 << 20)
 #define LIMIT  (256 << 10)
 
-static volatile int over, alone;
+static volatile int over, alone, begins;
 static volatile unsigned long rounds, handled;
 static unsigned long wrong, woken;
 
@@ -334,6 +336,53 @@ static void spin_with_late_signals(void)
 	pthread_join(sender, NULL);
 }
 
+static int is_traced(void)
+{
+	char line[256];
+	int tracer = 0;
+	FILE *status = fopen("/proc/self/status", "r");
+
+	while (fgets(line, sizeof(line), status) &&
+	       sscanf(line, "TracerPid: %d", &tracer) != 1)
+		;
+	fclose(status);
+	return tracer != 0;
+}
+
+static void *begin_slowly(void *unused)
+{
+	const struct sched_param none = { 0 };
+
+	sched_setscheduler(0, SCHED_IDLE, &none);
+	while (!begins && !over)
+		;
+	return unused;
+}
+
+/* All on one processor; signals are blocked as the C library does it in new threads. */
+static void spin_beside_newcomer(void)
+{
+	pthread_t newcomer;
+	sigset_t all, own;
+	cpu_set_t one;
+	int traced = 0;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &own);
+	pthread_create(&newcomer, NULL, begin_slowly, NULL);
+	pthread_sigmask(SIG_SETMASK, &own, NULL);
+	while (!over && traced < 3) {
+		spin_once();
+		traced += rounds % 256 == 0 && is_traced();
+	}
+	begins = 1;
+	pthread_join(newcomer, NULL);
+	spin_for_ever();
+}
+
 /* Its lower end is other data's. */
 static char *small_stack(void)
 {
@@ -491,6 +540,8 @@ int main(int argc, char **argv)
 		spin_with_timeouts();
 	else if (!strcmp(where, "late"))
 		spin_with_late_signals();
+	else if (!strcmp(where, "newcomer"))
+		spin_beside_newcomer();
 	else if (!strcmp(where, "handler"))
 		spin_in_handler();
 	else if (!strcmp(where, "coroutine"))
