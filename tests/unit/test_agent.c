@@ -1364,6 +1364,47 @@ START_TEST(a_walk_that_is_compared_stays)
 }
 END_TEST
 
+static unsigned told_at(void)
+{
+	return (unsigned)(watched.entry.walk % AGENT_KEPT_WALKS);
+}
+
+/* Two that would take turns at one place have two. */
+START_TEST(walks_of_one_home_lie_side_by_side)
+{
+	if (watch(0)) {
+		struct agent_block *block;
+		uintptr_t caller;
+		unsigned home, beside;
+
+		call_and_learn();
+		caller = watched_original.caller;
+		block = block_of_test();
+		ck_assert(call_from_here());
+		expect_told(caller, false);
+		home = told_at();
+		beside = agent_walk_beside(home);
+		/* It is another's. */
+		block->walks[home].address++;
+		ck_assert(call_from_here());
+		expect_told(caller, false);
+		ck_assert_uint_eq(told_at(), beside);
+		ck_assert(call_from_here());
+		expect_told(caller, true);
+		ck_assert_uint_eq(told_at(), beside);
+		/* That one, too: the older one goes. */
+		block->walks[beside].address++;
+		ck_assert(call_from_here());
+		expect_told(caller, false);
+		ck_assert_uint_eq(told_at(), home);
+		ck_assert(call_from_here());
+		expect_told(caller, true);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
+
 /* Its thread is kept from its processor, or a handler interrupts it, for long. */
 START_TEST(a_walk_that_was_passed_over_is_told_again)
 {
@@ -3113,6 +3154,7 @@ int main(void)
 	tcase_add_loop_test(tests, pieces_that_cannot_be_are_lost, 0, 2);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
 	tcase_add_test(tests, a_walk_is_told_once);
+	tcase_add_test(tests, walks_of_one_home_lie_side_by_side);
 	tcase_add_test(tests, a_walk_that_is_compared_stays);
 	tcase_add_test(tests, a_walk_that_was_passed_over_is_told_again);
 	tcase_add_test(tests, walks_that_are_missed_are_told_again);

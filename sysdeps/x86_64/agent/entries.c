@@ -9,15 +9,35 @@
 #include "sysdeps/x86_64/agent/threads.h"
 #include "sysdeps/x86_64/agent/walk.h"
 
-/* Where that is, or would be; NULL: it can't be told by what lies there. */
+static inline bool began_there(const struct agent_walk *walk,
+			       const struct agent_frame *frame)
+{
+	return walk->address == frame->return_address &&
+	       walk->slot == frame->slot;
+}
+
+/*
+ * Where that is, or would be: then it takes the place of the older one of two, as it
+ * would come to the same one as another, time and again, if there were no choice.
+ * NULL: it can't be told by what lies there.
+ */
 static inline struct agent_walk *place_of_walk(struct agent_block *block,
 					       const struct agent_frame *frame)
 {
 	const uint64_t address = frame->return_address;
+	struct agent_walk *home, *beside;
+	unsigned at;
 
 	if (address == PLACE || frame->slot % sizeof(uint64_t))
 		return NULL;
-	return &block->walks[agent_walk_home(address, frame->slot)];
+	at = agent_walk_home(address, frame->slot);
+	home = &block->walks[at];
+	beside = &block->walks[agent_walk_beside(at)];
+	if (__builtin_expect(began_there(home, frame), 1))
+		return home;
+	if (began_there(beside, frame))
+		return beside;
+	return beside->number < home->number ? beside : home;
 }
 
 /* Branches that always go one way are free. */

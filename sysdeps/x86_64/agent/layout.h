@@ -608,10 +608,16 @@ _Static_assert(AGENT_WALK_WORDS % AGENT_WALK_STEP == 0, "whole steps");
 #define AGENT_KEPT_WALKS (1u << AGENT_KEPT_BITS)
 #define AGENT_WALK_BUSY  UINT64_MAX /* it is under way, or was left for ever */
 
+/* It lies there, or in the place beside: agent_walk_beside(). */
 static inline unsigned agent_walk_home(uint64_t address, uint64_t slot)
 {
 	return (address ^ slot << 16) * 0x9e3779b97f4a7c15ull >>
 	       (64 - AGENT_KEPT_BITS);
+}
+
+static inline unsigned agent_walk_beside(unsigned home)
+{
+	return home ^ 1;
 }
 
 /*
