@@ -308,8 +308,28 @@ static inline bool step_out(struct step *step, uint64_t rule)
 	return true;
 }
 
-/* One more than the depth is looked at: whether the stack goes on. */
-static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
+/* Of a call that a hook has made: to where the hook was called. */
+static __attribute__((noinline)) bool step_over_hook(struct step *step)
+{
+	const uint64_t at =
+		step->sp + offsetof(struct agent_frame, return_address);
+	uint64_t address;
+
+	if (at >= step->high || !read_stack(step, at, &address))
+		return false;
+	log_word(step, at, address);
+	step->by_chain = false;
+	step->address = true_return(at, address);
+	step->sp = at + sizeof(address);
+	return true;
+}
+
+/*
+ * One more than the depth is looked at: whether the stack goes on. Where calls within
+ * others are none, it ends at a hook.
+ */
+static inline bool walk(struct step *step, uint64_t depth, bool all,
+			struct stack *ret)
 {
 	const uint64_t era =
 		__atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE);
@@ -322,6 +342,8 @@ static inline bool walk(struct step *step, uint64_t depth, struct stack *ret)
 	for (;;) {
 		if (!find_any_rule(step, era, &rule)) {
 			ret->within = is_hook(step->address);
+			if (ret->within && all && step_over_hook(step))
+				continue;
 			return false;
 		}
 		if (ret->count == depth)
@@ -367,7 +389,7 @@ bool take_stack(const struct config *config, const struct agent_thread *thread,
 	};
 
 	if (!may_walk(config, thread, frame->slot) ||
-	    !walk(&step, config->depth, ret))
+	    !walk(&step, config->depth, config->mode & AGENT_RECORDS, ret))
 		return false;
 	end_log(&step);
 	if (log)
