@@ -166,6 +166,42 @@ static bool is_ours(const struct agent *agent, taddr_t ip)
 	return scratch_is_guest(agent->space, ip) || is_in_agent(agent, ip);
 }
 
+/* The descriptor that a call of boot's is for; or NULL. */
+static unsigned long long *descriptor_of(const struct syscall_stop *stop,
+					 struct task *task)
+{
+	switch (stop->number) {
+	case SYS_ftruncate:
+	case SYS_close:
+		return &task->regs.user.rdi;
+	case SYS_mmap:
+		return &task->regs.user.r8;
+	default:
+		return NULL;
+	}
+}
+
+/*
+ * As it stands here the program has all the time to close that (closefrom), and to
+ * open another file by its number.
+ */
+static void guard_descriptor(struct agent *agent, struct task *task,
+			     const struct syscall_stop *stop)
+{
+	unsigned long long *number =
+		task_regs(task) ? descriptor_of(stop, task) : NULL;
+
+	if (!number || (int)*number < 0 ||
+	    agent_has_opened(agent, (int)*number))
+		return;
+	diag_debug(DIAG_TRAP, "agent: descriptor %d isn't its own any more",
+		   (int)*number);
+	*number = (unsigned long long)-1;
+	/* It fails where the task is killed. */
+	if (ptrace_set_regs(task->tid, &task->regs))
+		task->regs_known = false;
+}
+
 bool agent_pass_call(struct agent *agent, struct task *task,
 		     const struct syscall_stop *stop)
 {
@@ -176,6 +212,8 @@ bool agent_pass_call(struct agent *agent, struct task *task,
 		return true;
 	if (stop->entered)
 		agent->reserves = scratch_is_guest(agent->space, stop->ip);
+	if (stop->entered && is_in_agent(agent, stop->ip))
+		guard_descriptor(agent, task, stop);
 	/* A handler's return leads there as well. */
 	if (agent->state == AGENT_RESERVING && !stop->entered &&
 	    agent->reserves && scratch_is_guest(agent->space, stop->ip))

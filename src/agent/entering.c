@@ -331,6 +331,16 @@ static bool is_left(struct agent *agent, int64_t number)
 	return is;
 }
 
+bool agent_has_opened(struct agent *agent, int number)
+{
+	const int path = open_path(agent->tid, number);
+	const bool is = path >= 0 && is_memfd(path);
+
+	if (path >= 0)
+		close(path);
+	return is;
+}
+
 /* Those of earlier ones that were killed, or of threads that have ended, before
    they could close them. */
 bool agent_left_any(struct agent *agent, int64_t except)

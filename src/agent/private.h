@@ -41,6 +41,9 @@ bool agent_start_image(struct agent *agent, struct task *task);
 /* What is shared is opened by the task's descriptor; or .reason says why not. */
 bool agent_open_shared(struct agent *agent, int64_t number);
 
+/* Whether that is what boot makes, and not a file of the program's. */
+bool agent_has_opened(struct agent *agent, int number);
+
 /* All of it is there, if what is shared is open: else it is refused. Returns false. */
 bool agent_is_inside(struct agent *agent);
 

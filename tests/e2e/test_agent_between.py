@@ -171,6 +171,26 @@ if h.X86:
                   "a thread that has only begun doesn't keep the agent out")
 
 
+# A file that is cut stays so; one that is closed is missed for a moment.
+CUT = 1000
+
+
+# A moment is left, in which nobody can keep it from that.
+@h.test("who closes all that it doesn't know keeps its own files as they are")
+def closer(case):
+    h.need_x86("the agent")
+    wrong = []
+    for _ in range(4 * TARGETS):
+        target = start(case, "closer")
+        attach(case, target, "--engine=agent")
+        target.say("over\n")
+        h.check(target.wait() in (7, 9), "it ended: " + target.out)
+        wrong.append(int(re.search(r"wrong (\d+)", target.out)[1]))
+    cut, harmed = sum(n >= CUT for n in wrong), sum(n > 0 for n in wrong)
+    print("# of %d, %d had files cut, %d closed" % (len(wrong), cut, harmed - cut))
+    h.check(cut <= len(wrong) // 10, "files were cut: %r" % wrong)
+
+
 @h.test("where calltrap has no processor for a while the agent comes first, too")
 def absent(case):
     h.need_x86("the agent")

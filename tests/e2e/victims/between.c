@@ -6,7 +6,8 @@
  * Another one sleeps, and looks whether it is woken. WHERE: "plain"; "calls", in
  * system calls; "pipe" and "big", writing more than a pipe holds, also on a stack that
  * is none of a thread's; "signals", with a timer's handler; "jumps", which jumps out of
- * that; "late", of signals that come once it was stopped; "newcomer", beside a thread that
+ * that; "late", of signals that come once it was stopped; "closer", beside one that closes
+ * what it doesn't know, and opens others; "newcomer", beside a thread that
  * blocks all signals and gets no processor, for a while; "dispatched", with system calls allowed to the C library's code alone; "handler",
  * "coroutine", "pool" (of many stacks in one mapping, in a process that has no other
  * thread) and "edge" (of what the first thread is allowed), for ever on a stack that has
@@ -28,6 +29,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <ucontext.h>
@@ -336,6 +338,35 @@ static void spin_with_late_signals(void)
 	pthread_join(sender, NULL);
 }
 
+/* Some of what it opens have numbers that others have just had. */
+static void *close_for_ever(void *unused)
+{
+	char name[] = "/tmp/between.XXXXXX";
+	struct stat file;
+	int i, count = 1;
+
+	close(mkstemp(name));
+	while (!over) {
+		close_range(3, ~0u, 0);
+		for (i = 0; i < count; i++)
+			open(name, O_RDWR);
+		for (i = 0; i < 50; i++)
+			wrong += fstat(3 + i % count, &file) || file.st_size;
+		count = 9 - count;
+	}
+	unlink(name);
+	return unused;
+}
+
+static void spin_beside_closer(void)
+{
+	pthread_t closer;
+
+	pthread_create(&closer, NULL, close_for_ever, NULL);
+	spin_for_ever();
+	pthread_join(closer, NULL);
+}
+
 static int is_traced(void)
 {
 	char line[256];
@@ -540,6 +571,8 @@ int main(int argc, char **argv)
 		spin_with_timeouts();
 	else if (!strcmp(where, "late"))
 		spin_with_late_signals();
+	else if (!strcmp(where, "closer"))
+		spin_beside_closer();
 	else if (!strcmp(where, "newcomer"))
 		spin_beside_newcomer();
 	else if (!strcmp(where, "handler"))
