@@ -195,15 +195,6 @@ static taddr_t door_at(taddr_t trampoline)
 	return trampoline + offsetof(struct agent_trampoline, door);
 }
 
-/* notrack jmp *0(%rip) */
-static void put_far_jump(uint8_t ret[16], taddr_t target)
-{
-	static const uint8_t jump[] = { 0x3e, 0xff, 0x25, 0, 0, 0, 0 };
-
-	memcpy(ret, jump, sizeof(jump));
-	memcpy(ret + sizeof(jump), &target, sizeof(target));
-}
-
 static void put_jump_to_copy(struct agent_trampoline *code)
 {
 	const int32_t distance =
@@ -221,7 +212,7 @@ static int make(const struct x86_entry *entry, taddr_t hook, taddr_t at,
 	int size;
 
 	*ret = (struct trampoline){ .at = at, .patch.target = at };
-	put_far_jump(ret->code.jump, hook);
+	stub_put_far_jump(ret->code.jump, hook);
 	put_jump_to_copy(&ret->code);
 	size = x86_entry_copy(entry, copy_at(at), ret->code.copy,
 			      ret->patch.places);

@@ -38,11 +38,12 @@ static bool can_be_copied(const struct insn *insn)
 }
 
 /* notrack jmp *0(%rip) */
-#define FAR_JUMP_SIZE 15
-
 static const uint8_t far_jump[] = { 0x3e, 0xff, 0x25, 0, 0, 0, 0 };
 
-static void put_far_jump(uint8_t *ret, taddr_t target)
+_Static_assert(sizeof(far_jump) + sizeof(taddr_t) == STUB_FAR_JUMP_SIZE,
+	       "and the address behind it");
+
+void stub_put_far_jump(uint8_t ret[STUB_FAR_JUMP_SIZE], taddr_t target)
 {
 	memcpy(ret, far_jump, sizeof(far_jump));
 	memcpy(ret + sizeof(far_jump), &target, sizeof(target));
@@ -61,12 +62,12 @@ static int copy_first(const struct stub_config *config, taddr_t to,
 	int size;
 
 	if (insn->op.kind == X86_JUMP && insn->op.source == X86_IMMEDIATE) {
-		put_far_jump(ret, (taddr_t)insn->op.immediate);
+		stub_put_far_jump(ret, (taddr_t)insn->op.immediate);
 		return 0;
 	}
 	/* What it reads may be too far away from here to be read. */
 	if (config->leads_to) {
-		put_far_jump(ret, config->leads_to);
+		stub_put_far_jump(ret, config->leads_to);
 		return 0;
 	}
 	if (!can_be_copied(insn))
@@ -102,7 +103,7 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 	const taddr_t copy = at + offsetof(struct agent_stub, copy);
 	int err = 0;
 
-	_Static_assert(INSN_COPY_MAX + FAR_JUMP_SIZE <= sizeof(ret->copy),
+	_Static_assert(INSN_COPY_MAX + STUB_FAR_JUMP_SIZE <= sizeof(ret->copy),
 		       "each has its place");
 	*ret = (struct agent_stub){
 		.original = config->insn ? copy : config->function,
@@ -117,7 +118,7 @@ int stub_make(const struct stub_config *config, struct agent_stub *ret)
 	if (config->failure & AGENT_WALKS)
 		ret->door = ret->original;
 	if (config->has_door) {
-		put_far_jump(ret->copy + INSN_COPY_MAX, ret->original);
+		stub_put_far_jump(ret->copy + INSN_COPY_MAX, ret->original);
 		ret->door = stub_door(config->base, config->index);
 	}
 	if (config->way == STUB_FILTERS) {

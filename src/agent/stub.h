@@ -49,6 +49,10 @@ taddr_t stub_door(taddr_t base, unsigned index);
 int stub_make(const struct stub_config *config,
 	      struct agent_stub *ret) MUST_CHECK;
 
+/* A jump to wherever, which changes nothing else. */
+#define STUB_FAR_JUMP_SIZE 15
+void stub_put_far_jump(uint8_t ret[STUB_FAR_JUMP_SIZE], taddr_t target);
+
 /* Whether it leads on without any of the function's own code. */
 bool stub_needs_no_code(const struct agent_stub *stub);
 
