@@ -19,6 +19,8 @@ struct agent_point {
 	struct agent_space *space;
 	taddr_t target;       /* of a call site: where its slot led */
 	bool lifted;          /* … its trap is gone */
+	unsigned binds;       /* … so many calls found it unbound … */
+	uint64_t binds_until; /* … and others may be binding it (monotonic) */
 	bool called;          /* its trap has been hit */
 	bool replaced;        /* a stub is to replace return addresses */
 	int stub;             /* -1: none yet */

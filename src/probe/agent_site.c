@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agent/callable.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
 #include "probe/agent_private.h"
@@ -197,6 +198,8 @@ static void catch_site(struct agent_point *own, taddr_t value)
 		return;
 	}
 	own->given_up = true;
+	if (own->binds == 1)
+		own->binds_until = 0; /* the one has done it */
 	if (agent_point_config(own, value, insn, &config))
 		return;
 	stub = agent_make_stub(agent, &config, &own->space->engine->ticks);
@@ -257,6 +260,32 @@ static void tell_linker(const struct agent_point *own, struct task *task)
 	task->regs_changed = true;
 }
 
+/*
+ * Calls that the trap has told of are seen to end, see may_be_bound(). Those of other
+ * modules, by a stub that stands for the function, aren't: they may be in the dynamic
+ * linker for so long, and in a resolver (IFUNC) that it runs.
+ */
+#define BINDS_FOR (5 * NS_PER_SECOND)
+
+static bool is_anothers(const struct agent_point *own, const struct task *task)
+{
+	struct space *space = task->tracee->space;
+	uint64_t return_address;
+
+	return own->point->stub_slot &&
+	       (memory_read_word(&space->memory.memory,
+				 space->arch->sp(&task->regs),
+				 space->arch->word_size, &return_address) ||
+		!module_holds(own->point->caller, return_address));
+}
+
+static void note_binding(struct agent_point *own, const struct task *task)
+{
+	own->binds++;
+	if (is_anothers(own, task))
+		own->binds_until = clock_now() + BINDS_FOR;
+}
+
 void agent_site_told(struct agent_point *own, struct task *task)
 {
 	taddr_t value;
@@ -264,8 +293,10 @@ void agent_site_told(struct agent_point *own, struct task *task)
 	if (!own->given_up && own->space->agent.state != AGENT_REFUSED &&
 	    agent_point_slot(own, &value) &&
 	    (value == own->target || module_find(task->tracee->space, value))) {
-		if (value != own->target)
+		if (value != own->target) {
 			tell_linker(own, task);
+			note_binding(own, task);
+		}
 		agent_send_to(task, value);
 	}
 }
@@ -288,6 +319,8 @@ static bool may_be_bound(const struct agent_point *own)
 {
 	struct activation *activation, *next;
 
+	if (own->point->stub_slot && clock_now() < own->binds_until)
+		return true;
 	HASH_ITER(hh, own->space->space->activations, activation, next)
 		if (activation->call.function == own->point->function)
 			return true;

@@ -578,6 +578,23 @@ def own_of_the_canonical(case):
                   "the log by the agent, and by traps")
 
 
+@h.test("-e, -c: … each of these, while a library is binding its slot by pointer")
+def own_of_the_late(case):
+    library = h.build("libcanonical.so", "libcanonical.c", "-O1", "-shared", "-fPIC")
+    program = h.build("canonical-late", "canonical_late.c", "-O1", "-fno-pie",
+                      "-no-pie", "-pthread", "-Wl,-z,lazy", library,
+                      "-Wl,-rpath," + os.path.dirname(library))
+    tracer = case.start([h.CALLTRAP, "--engine=agent", "-c", "-e",
+                         "found_late@MAIN", "-o", case.path("log"), program])
+    h.check_equal(tracer.wait(), 0, "status")
+    own = int(h.check_match(r"^own (\d+), right$", tracer.out, "its words")[1])
+    h.check_equal(int(h.check_match(r" (\d+) +found_late$",
+                                    h.read(case.path("log")), "the row")[1]),
+                  own, "calls")
+    inside = number(r"; ([\d,]+) calls? in the process", tracer.err)
+    h.check(inside > own / 2, "most by traps: " + tracer.err)
+
+
 count_calls("its address is taken: by a jump over the stub", 2, 20000,
             flags=("-DTAKES_ADDRESS",))
 count_calls("seccomp: by traps", 1, 500, "seccomp", inside=0)
