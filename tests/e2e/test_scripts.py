@@ -408,6 +408,7 @@ def heap_by_script(kind, command, engine):
                              "--json", files[0], "--record", files[1],
                              "--top", "0", "--", command, path, log=False)
         done.check_status(137)
+        h.check_seen(done)
         sites = script_sites(files[0])
         bytes_, blocks = sites.get(tuple(wanted), (0, 0))
         h.check(blocks >= times and bytes_ >= times * size,
