@@ -392,10 +392,10 @@ void agent_site_lift(struct agent_point *own);
 bool agent_is_catching(const struct agent_point *own);
 bool agent_point_slot(const struct agent_point *own, taddr_t *ret);
 bool agent_leads_to_hook(const struct agent_point *own, taddr_t value);
+void agent_send_to(struct task *task, taddr_t address);
 
 /* The one that its slots lead to. */
 unsigned agent_first_stub(const struct agent_point *own);
-void agent_send_to(struct task *task, taddr_t address);
 
 /* ---- agent_caller.c ---- */
 
