@@ -484,12 +484,11 @@ static void tell_spaces(struct tracer *tracer,
 			tell(probe_space_of(tracee->space));
 }
 
-static void serve_for_a_moment(struct tracer *tracer)
+static void wait_for_a_moment(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 
 	nanosleep(&moment, NULL);
-	loop_serve(tracer);
 }
 
 /* Milliseconds that a handler may hold up who is on the way for an engine. */
@@ -500,8 +499,11 @@ static void await_ways(const struct prober *prober, struct tracer *tracer)
 	unsigned i;
 
 	for (i = 0;
-	     i < WAITS_FOR_WAYS && engines_are_on_the_way(prober->engines); i++)
-		serve_for_a_moment(tracer);
+	     i < WAITS_FOR_WAYS && engines_are_on_the_way(prober->engines);
+	     i++) {
+		wait_for_a_moment();
+		loop_serve(tracer);
+	}
 }
 
 static bool anybody_runs(const struct tracer *tracer)
@@ -524,7 +526,8 @@ static bool anybody_runs(const struct tracer *tracer)
 #define WAITS_FOR_SLEEPERS 10
 #define WAITS_FOR_RUNNERS  300
 
-/* (Each may come to a trap on its way, or have been asked to stop.) */
+/* (Each may come to a trap on its way, have been asked to stop, or wait for a child
+   that has ended, and of which its parent hears when we have.) */
 static void await_calls(const struct prober *prober, struct tracer *tracer)
 {
 	unsigned i;
@@ -532,8 +535,11 @@ static void await_calls(const struct prober *prober, struct tracer *tracer)
 	for (i = 0;
 	     i < WAITS_FOR_RUNNERS && engines_are_awaited(prober->engines) &&
 	     (i < WAITS_FOR_SLEEPERS || anybody_runs(tracer));
-	     i++)
-		serve_for_a_moment(tracer);
+	     i++) {
+		wait_for_a_moment();
+		(void)loop_fetch_all(tracer);
+		loop_handle_queued(tracer);
+	}
 }
 
 void prober_abandon_all(struct prober *prober, struct tracer *tracer)

@@ -94,18 +94,30 @@ def left(case):
 
 @h.test("left within a call that stops on its way: its code is its own again")
 def left_within(case):
+    leave_clean(case, [], ["heap", "-D", "probe"],
+                lambda target, tracer: is_in(tracer.err))
+
+
+@h.test("left while it waits for a child that has ended: its code is its own again")
+def left_waiting(case):
+    leave_clean(case, ["forks"], ["-f", "-c", "-e", "*@MAIN"],
+                lambda target, tracer: any(
+                    "libgcc_s" in text and ": e9, " in text
+                    for text in h.code_differences(target.pid)))
+
+
+def leave_clean(case, arguments, options, is_there):
     h.need_jumps()
     h.need("g++")
     target = case.start([h.build("signalled_new", "signalled_new.cc", "-O1",
-                                 "-pthread", cc="g++")])
+                                 "-pthread", cc="g++"), *arguments])
     h.wait_until(lambda: len(os.listdir("/proc/%d/task" % target.pid)) == 2,
                  "its threads")
     code = h.code_differences(target.pid)
     for _ in range(ROUNDS):
-        tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "-D",
-                             "probe", "-o", case.path("heap.txt"), "-p",
-                             str(target.pid)])
-        h.wait_until(lambda: is_in(tracer.err) or
+        tracer = case.start([h.CALLTRAP, *options, "--engine=agent", "-o",
+                             case.path("out"), "-p", str(target.pid)])
+        h.wait_until(lambda: is_there(target, tracer) or
                      tracer.popen.poll() is not None, "the agent")
         os.kill(tracer.popen.pid, signal.SIGINT)
         h.check_equal(tracer.wait(), 0, "status of calltrap")
