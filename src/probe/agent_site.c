@@ -272,15 +272,18 @@ static bool is_anothers(const struct agent_point *own, const struct task *task)
 	struct space *space = task->tracee->space;
 	uint64_t return_address;
 
-	return own->point->stub_slot &&
-	       (memory_read_word(&space->memory.memory,
-				 space->arch->sp(&task->regs),
-				 space->arch->word_size, &return_address) ||
-		!module_holds(own->point->caller, return_address));
+	return memory_read_word(&space->memory.memory,
+				space->arch->sp(&task->regs),
+				space->arch->word_size, &return_address) ||
+	       !module_holds(own->point->caller, return_address);
 }
 
-static void note_binding(struct agent_point *own, const struct task *task)
+/* Before it is bound, the slot leads back to the stub. */
+static void note_binding(struct agent_point *own, const struct task *task,
+			 taddr_t value)
 {
+	if (!own->point->stub_slot || !module_holds(own->point->caller, value))
+		return;
 	own->binds++;
 	if (is_anothers(own, task))
 		own->binds_until = clock_now() + BINDS_FOR;
@@ -295,7 +298,7 @@ void agent_site_told(struct agent_point *own, struct task *task)
 	    (value == own->target || module_find(task->tracee->space, value))) {
 		if (value != own->target) {
 			tell_linker(own, task);
-			note_binding(own, task);
+			note_binding(own, task, value);
 		}
 		agent_send_to(task, value);
 	}
