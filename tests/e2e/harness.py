@@ -900,6 +900,22 @@ def build_library(output, source, *flags, **how):
                  "-Wl,-soname," + output, *flags, **how)
 
 
+def build_plugin(directory):
+    """plug.so, with the library that it needs beside it."""
+    build_library("libt.so", "libt.c", directory=directory)
+    return build_library("plug.so", "plugin.c", *near(directory), "-lt",
+                         directory=directory)
+
+
+def build_loader(*flags, name="loader", source="loader.c"):
+    """A program that loads a plugin when it is told to; and that."""
+    directory = build_directory("dlopen")
+    plugin = build_plugin(directory)
+    loader = build(name, source, "-O1", *flags, "-ldl", "-lpthread",
+                   directory=directory)
+    return loader, plugin
+
+
 def build_go(source, *flags):
     """A program of Go's; the test is skipped where that can't be built."""
     need("go")

@@ -266,12 +266,7 @@ def scripts(case):
 
 @h.test("dlmopen: calls of each namespace's library, and within it")
 def namespaces(case):
-    directory = h.build_directory("dlopen")
-    h.build_library("libt.so", "libt.c", directory=directory)
-    plugin = h.build_library("plug.so", "plugin.c", *h.near(directory), "-lt",
-                             directory=directory)
-    loader = h.build("loader", "loader.c", "-O1", "-ldl", "-lpthread",
-                     directory=directory)
+    loader, plugin = h.build_loader()
     found = {}
     for engine in "agent", "trap":
         result = case.calltrap("--engine=" + engine, "--when-full=wait", "-L", "-x",

@@ -631,9 +631,7 @@ for each_number in range(8):
 @h.test("a hostile library is loaded by dlopen")
 def hostile_library(case):
     directory = h.build_directory("bad")
-    h.build_library("libt.so", "libt.c", directory=directory)
-    plugin = h.build_library("plug.so", "plugin.c", *h.near(directory), "-lt",
-                             directory=directory)
+    plugin = h.build_plugin(directory)
     loader = h.build("loader", "loader.c", "-ldl", "-lpthread",
                      directory=directory)
     with open(plugin, "rb") as file:

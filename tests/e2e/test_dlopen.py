@@ -13,19 +13,8 @@ sys.dont_write_bytecode = True
 import harness as h
 
 
-def programs(*flags, name="loader", source="loader.c"):
-    """The loader and its plugin."""
-    directory = h.build_directory("dlopen")
-    h.build_library("libt.so", "libt.c", directory=directory)
-    plugin = h.build_library("plug.so", "plugin.c", *h.near(directory), "-lt",
-                             directory=directory)
-    loader = h.build(name, source, "-O1", *flags, "-ldl", "-lpthread",
-                     directory=directory)
-    return loader, plugin
-
-
 def check_run(case, orders, *arguments, wanted=None):
-    loader, plugin = programs()
+    loader, plugin = h.build_loader()
     result = case.calltrap(*arguments, loader, plugin, input_text=orders + "q")
     result.check_status(7)
     result.log.check_counts(wanted or result.counts())
@@ -116,7 +105,7 @@ def answered(process, text):
 
 def attached(case, before, after, *arguments):
     """Orders before the attach, then orders after; what was logged."""
-    loader, plugin = programs()
+    loader, plugin = h.build_loader()
     target = case.start([loader, plugin])
     answered(target, "ready")
     for i, letter in enumerate(before):
@@ -160,7 +149,7 @@ def after_attach(case):
 
 @h.test("loaded when the first thread has ended", users=True)
 def leaderless(case):
-    path, plugin = programs(name="leaderless", source="leaderless.c")
+    path, plugin = h.build_loader(name="leaderless", source="leaderless.c")
     result = case.calltrap("-L", "-x", "g1", path, plugin, input_text="ll")
     result.check_status(7)
     result.log.check_counts({"g1": 6}, library="plug.so")
@@ -168,7 +157,7 @@ def leaderless(case):
 
 @h.test("attached to when the first thread has ended", users=True)
 def leaderless_attach(case):
-    path, plugin = programs(name="leaderless", source="leaderless.c")
+    path, plugin = h.build_loader(name="leaderless", source="leaderless.c")
     target = case.start([path, plugin])
     answered(target, "ready")
     h.wait_until(lambda: h.status_field(target.pid, "State")[:1] == "Z",
@@ -195,7 +184,7 @@ def leaderless_attach(case):
 @h.test("hundreds of different libraries come and go")
 def many_libraries(case):
     """What calltrap keeps of them doesn't grow with their number."""
-    loader, plugin = programs()
+    loader, plugin = h.build_loader()
     target = case.start([loader, case.path("plug.so")])
     answered(target, "ready")
     tracer = case.start_calltrap("-L", "-x", "g1", "-p", str(target.pid),
@@ -233,7 +222,7 @@ def namespace_before(case):
 
 @h.test("a symbol that comes later is said to be awaited")
 def pending(case):
-    loader, plugin = programs()
+    loader, plugin = h.build_loader()
     result = case.calltrap("-L", "-x", "g1", loader, plugin, log=False,
                            input_text="lcq")
     h.check_equal(len(re.findall(r"^g1@plug\.so\(", result.err, re.M)), 3,
@@ -244,7 +233,7 @@ def pending(case):
 
 @h.test("a symbol that never comes is said to be missing")
 def never(case):
-    loader, plugin = programs()
+    loader, plugin = h.build_loader()
     result = case.calltrap("-L", "-x", "plugin_call", loader, plugin,
                            log=False, input_text="lcq")
     result.check_status(7)
@@ -255,7 +244,7 @@ def never(case):
 
 @h.test("attached, and the symbol never came: status 1")
 def never_attached(case):
-    loader, plugin = programs()
+    loader, plugin = h.build_loader()
     target = case.start([loader, plugin])
     answered(target, "ready")
     result = case.calltrap("-L", "-x", "no_such_function", "--for", "300ms",
@@ -271,9 +260,9 @@ def never_attached(case):
 @h.test("a library loaded by its constructor's time is caught")
 def constructor(case):
     """Calls made by a constructor during dlopen itself."""
-    directory = os.path.dirname(programs()[0])
+    directory = os.path.dirname(h.build_loader()[0])
     plugin = h.build_library("ctor.so", "plugin_ctor.c", directory=directory)
-    loader = programs()[0]
+    loader = h.build_loader()[0]
     result = case.calltrap("-L", "-x", "in_constructor", loader, plugin,
                            input_text="lulq")
     result.check_status(7)

@@ -10,9 +10,7 @@ import harness as h
 
 def program(name):
     directory = h.build_directory("threads")
-    h.build_library("libt.so", "libt.c", directory=directory)
-    h.build_library("plug.so", "plugin.c", *h.near(directory), "-lt",
-                    directory=directory)
+    h.build_plugin(directory)
     return h.build(name, name + ".c", "-O1", *h.near(directory), "-lt",
                    "-ldl", "-lpthread", "-lrt", directory=directory)
 
