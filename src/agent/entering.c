@@ -249,6 +249,16 @@ static int open_memfd(pid_t tid, int64_t number)
 	return fd;
 }
 
+static bool find_memfd(pid_t tid, int64_t number, struct stat *ret)
+{
+	const int path = open_path(tid, number);
+	const bool is = path >= 0 && is_memfd(path) && !fstat(path, ret);
+
+	if (path >= 0)
+		close(path);
+	return is;
+}
+
 static bool has_room(void *context, uint64_t bytes)
 {
 	const struct agent *agent = context;
@@ -319,26 +329,20 @@ bool agent_is_inside(struct agent *agent)
 /* The number of a descriptor in the task's table, if it is such a file. */
 static bool is_left(struct agent *agent, int64_t number)
 {
-	const int path = open_path(agent->tid, number);
 	struct stat file;
-	bool is = path >= 0 && is_memfd(path) && !fstat(path, &file);
+	const bool is = find_memfd(agent->tid, number, &file);
 
 	if (is)
 		agent->left = (struct agent_descriptor){ number, file.st_dev,
 							 file.st_ino };
-	if (path >= 0)
-		close(path);
 	return is;
 }
 
-bool agent_has_opened(struct agent *agent, int number)
+bool agent_has_opened(const struct agent *agent, int number)
 {
-	const int path = open_path(agent->tid, number);
-	const bool is = path >= 0 && is_memfd(path);
+	struct stat file;
 
-	if (path >= 0)
-		close(path);
-	return is;
+	return find_memfd(agent->tid, number, &file);
 }
 
 /* Those of earlier ones that were killed, or of threads that have ended, before

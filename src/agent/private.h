@@ -42,7 +42,7 @@ bool agent_start_image(struct agent *agent, struct task *task);
 bool agent_open_shared(struct agent *agent, int64_t number);
 
 /* Whether that is what boot makes, and not a file of the program's. */
-bool agent_has_opened(struct agent *agent, int number);
+bool agent_has_opened(const struct agent *agent, int number);
 
 /* All of it is there, if what is shared is open: else it is refused. Returns false. */
 bool agent_is_inside(struct agent *agent);

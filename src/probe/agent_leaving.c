@@ -80,12 +80,12 @@ void agent_close_space(struct engine *base, struct probe_space *space)
 		agent_find_space(agent_engine_of(base), space);
 	struct agent_point *point;
 
-	if (!own || own->agent.state != AGENT_INSIDE ||
-	    !agent_any_walker_is_met(own))
+	if (!own || own->agent.state != AGENT_INSIDE)
 		return;
 	for (point = own->points; point; point = point->next)
 		agent_note_caught(point);
-	agent_leave(&own->agent);
+	if (agent_any_walker_is_met(own))
+		agent_leave(&own->agent);
 }
 
 bool agent_is_awaited(const struct engine *base)
@@ -165,8 +165,6 @@ void agent_leave_space(struct engine *base, struct probe_space *space)
 		return;
 	}
 	agent_close_space(base, space); /* if it has just begun */
-	for (point = own->points; point; point = point->next)
-		agent_note_caught(point);
 	if (returns_outstanding(&own->agent.returns))
 		keep_walkers(own);
 	patch_remove_all(space->space); /* with one wait for all of them */
