@@ -394,6 +394,11 @@ static void add_row(struct agent_space *space, taddr_t address,
 
 	if (shared_has_row(shared, address))
 		return;
+	/* It ends a walk; by its frame pointer it would lead into the hook's frame. */
+	if (agent_has_code_at(&space->agent, address)) {
+		learned->is_ruled = false;
+		return;
+	}
 	if (!unwind_rule(unwinder, space->space->space, address, &rule))
 		learned->is_ruled = false;
 	else if (!shared_add_row(shared, address, agent_row_of(&rule)))

@@ -1647,14 +1647,7 @@ int main(void)
 """
 
 
-@h.test("heap: an allocator's calls within its own stop nobody")
-def heap_within(case):
-    directory = case.path("wrapping")
-    os.mkdir(directory)
-    h.build_library("liballoc.so", case.write("alloc.c", WRAPPING),
-                    "-fno-builtin", directory=directory)
-    program = h.build("wrapped", case.write("wrapped.c", WRAPPED), "-O1",
-                      *h.near(directory), "-lalloc", directory=directory)
+def check_calls_within(case, program):
     path = case.path("within.json")
     result = case.calltrap("heap", "--engine=agent", "--json", path, program,
                            log=False)
@@ -1666,6 +1659,25 @@ def heap_within(case):
                    calls.get("malloc")), (30000, 30000, None), "calls")
     stops = json.loads(h.read(path))["cost"]["stops"]
     h.check(stops < 15000, "%d stops for 60000 calls" % stops)
+
+
+@h.test("heap: an allocator's calls within its own stop nobody")
+def heap_within(case):
+    directory = case.path("wrapping")
+    os.mkdir(directory)
+    h.build_library("liballoc.so", case.write("alloc.c", WRAPPING),
+                    "-fno-builtin", directory=directory)
+    check_calls_within(case, h.build(
+        "wrapped", case.write("wrapped.c", WRAPPED), "-O1",
+        *h.near(directory), "-lalloc", directory=directory))
+
+
+@h.test("heap: what the C library's allocator calls within its own stops nobody")
+def heap_within_libc(case):
+    """malloc, directly, as no more alignment than its own is asked for."""
+    check_calls_within(case, h.build(
+        "wrapped", case.write("wrapped.c", WRAPPED), "-O1",
+        directory=case.path(".")))
 
 
 PLACES = 3000
