@@ -190,6 +190,55 @@ bool waits_in_c_library(const char *function)
 		       compare_names);
 }
 
+/* In the order of strcmp(). Not what connects, which may load libraries. */
+static const char *const asking[] = {
+	"PQexec",
+	"PQexecParams",
+	"PQexecPrepared",
+	"PQgetResult",
+	"PQprepare",
+	"PQsendPrepare",
+	"PQsendQuery",
+	"PQsendQueryParams",
+	"PQsendQueryPrepared",
+	"mariadb_stmt_execute_direct",
+	"mysql_autocommit",
+	"mysql_commit",
+	"mysql_fetch_row",
+	"mysql_next_result",
+	"mysql_ping",
+	"mysql_query",
+	"mysql_read_query_result",
+	"mysql_real_query",
+	"mysql_rollback",
+	"mysql_select_db",
+	"mysql_send_query",
+	"mysql_stmt_close",
+	"mysql_stmt_execute",
+	"mysql_stmt_fetch",
+	"mysql_stmt_next_result",
+	"mysql_stmt_prepare",
+	"mysql_stmt_reset",
+	"mysql_stmt_store_result",
+	"mysql_store_result",
+};
+
+bool waits_for_database(const char *function, const char *library)
+{
+	static const char *const clients[] = {
+		"libmariadb.so",
+		"libmysqlclient.so",
+		"libpq.so",
+	};
+	size_t i;
+
+	for (i = 0; library && i < ARRAY_SIZE(clients); i++)
+		if (!strncmp(library, clients[i], strlen(clients[i])))
+			return bsearch(function, asking, ARRAY_SIZE(asking),
+				       sizeof(*asking), compare_names);
+	return false;
+}
+
 bool cuts_stacks(const char *library)
 {
 	/* Python's greenlets; PyPy; Ruby's callcc; Guile before 2, Racket, Bigloo;

@@ -19,6 +19,12 @@ bool replaceable_by_agent(const char *function);
 bool waits_in_c_library(const char *function);
 
 /*
+ * … and of what asks a database's server, in a client's library by the name of its
+ * file: of the program's runs what takes notices, or gives LOAD DATA its lines.
+ */
+bool waits_for_database(const char *function, const char *library);
+
+/*
  * Whether a library, by the name of its file, takes pieces of stacks away and
  * puts others there: the place of a return address isn't one call's alone then.
  */

@@ -30,8 +30,8 @@ struct agent_engine_config {
 	bool holds; /* … stopped, while we tell of what was read */
 	/* Counted or recorded is, too, what may throw, be cancelled or be jumped out
 	   of: its return address is replaced. (Of what is watched it is in any
-	   case.) Of all such functions, or of those alone of the C library that
-	   call nothing of the program's (waits_in_c_library()). */
+	   case.) Of all such functions, or of those alone that call nothing of the
+	   program's (waits_in_c_library(), waits_for_database()). */
 	bool replaces_all;
 	unsigned string_bytes;   /* of texts are shown, … */
 	unsigned array_elements; /* … and of arrays */

@@ -17,7 +17,8 @@ static bool may_replace(const struct agent_engine *engine,
 			const struct function *function, const char *library)
 {
 	return engine->replaces_all ||
-	       (is_c_library(library) && waits_in_c_library(function->name));
+	       (is_c_library(library) && waits_in_c_library(function->name)) ||
+	       waits_for_database(function->name, library);
 }
 
 /* Compiled code whose collector reads return addresses (V8, HotSpot) calls by

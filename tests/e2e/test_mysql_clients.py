@@ -131,6 +131,38 @@ def python(case):
     h.check(log.count("PyEval_SaveThread") >= 2, "PyEval_SaveThread")
 
 
+BUSY = """
+import sys, MySQLdb
+database = MySQLdb.connect(unix_socket=sys.argv[1], user="root")
+print("ready", flush=True)
+while True:
+    database.query("DO 1")
+"""
+
+
+@h.test("mysql_real_query of a busy program, by the default engine: few stop")
+def busy(case):
+    client = case.start(["/usr/bin/python3", case.write("busy.py", BUSY),
+                         database.path()])
+    h.wait_until(lambda: client.out or client.popen.poll() is not None,
+                 "the client")
+    if MISSING.search(client.err):
+        raise h.Skip(client.err.splitlines()[-1])
+    done = case.calltrap("-D", "stop", "-L", "-x", "mysql_real_query", "--for",
+                         "2s", "-p", str(client.pid))
+    done.check_status(0)
+    h.check_equal(client.popen.poll(), None, "the client's end: " + client.err)
+    calls = done.log.named("mysql_real_query")
+    whole = [call for call in calls if call.result is not None]
+    h.check(len(whole) > 300, "%d calls" % len(whole))
+    wrong = [call.text for call in whole if call.result != "0" or
+             not call.arguments.endswith(', "DO 1", 4')]
+    h.check_equal(wrong[:3], [], "calls")
+    # By traps it was two for each call.
+    stops = len(re.findall(r": trap \d+$", done.err, re.M))
+    h.check(stops < len(calls) / 2, "%d stops for %d calls" % (stops, len(calls)))
+
+
 @h.test("mysql_real_query of a Perl program")
 def perl(case):
     client = start_client(case, "report.pl")

@@ -2110,6 +2110,20 @@ START_TEST(what_only_waits_is_known_by_name)
 }
 END_TEST
 
+START_TEST(who_asks_a_database_only_waits)
+{
+	static const char client[] = "libmariadb.so.3", other[] = "libz.so.1";
+
+	ck_assert(waits_for_database("mysql_real_query", client));
+	ck_assert(waits_for_database("PQexec", "libpq.so.5"));
+	ck_assert(waits_for_database("mysql_store_result", client));
+	ck_assert(!waits_for_database("mysql_real_connect", client));
+	ck_assert(!waits_for_database("mysql_real_query", other));
+	ck_assert(!waits_for_database("mysql_real_query", NULL));
+	ck_assert(!waits_for_database("sqlite3_step", "libsqlite3.so.0"));
+}
+END_TEST
+
 START_TEST(a_call_is_no_first_instruction)
 {
 	const uint8_t code[16] = { 0xe8, 1, 2, 3, 4 };
@@ -3182,6 +3196,7 @@ int main(void)
 	tcase_add_test(tests, what_may_be_called_is_known);
 	tcase_add_test(tests, what_returns_in_its_own_way_is_known_by_name);
 	tcase_add_test(tests, what_only_waits_is_known_by_name);
+	tcase_add_test(tests, who_asks_a_database_only_waits);
 	tcase_add_test(tests, rate_changes_at_once);
 	tcase_add_test(tests, what_is_chosen_is_told_and_marked);
 	tcase_add_test(tests, bytes_are_marked_at_random);
