@@ -229,6 +229,36 @@ static bool is_number(const struct operand *operand)
 	return true;
 }
 
+static unsigned larger(unsigned a, unsigned b)
+{
+	return a > b ? a : b;
+}
+
+/* Up to the last argument that it is, or is made of. */
+static unsigned arguments_of(const struct operand *operand)
+{
+	switch (operand->kind) {
+	case OPERAND_PRODUCT:
+		return larger(operand->index, operand->second) + 1;
+	case OPERAND_ARGUMENT:
+	case OPERAND_STORED:
+		return operand->index + 1;
+	case OPERAND_NONE:
+	case OPERAND_RESULT:
+	case OPERAND_CONSTANT:
+		break;
+	}
+	return 0;
+}
+
+static unsigned whole_arguments(const struct family_function *function)
+{
+	return larger(larger(arguments_of(&function->handle),
+			     arguments_of(&function->old)),
+		      larger(arguments_of(&function->size),
+			     arguments_of(&function->old_size)));
+}
+
 /* Ranges depend on who calls (call_acts.c). */
 static bool is_by_numbers(const struct family_function *function)
 {
@@ -296,6 +326,7 @@ static void describe(void *context, struct function *function)
 	function->group = group_of(first->family);
 	function->entry_only = !pick->timed && is_done_at_entry(first);
 	function->whole = whole_effect(pick, first, function->entry_only);
+	function->whole_arguments = whole_arguments(first);
 }
 
 /*

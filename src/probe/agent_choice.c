@@ -211,6 +211,13 @@ static unsigned failure_when_watched(const struct function *function)
 	return !strcmp(function->name, "posix_memalign") ? AGENT_STORES : 0;
 }
 
+/* What nobody asks for needn't be written, nor read. */
+static unsigned arguments_when_watched(const struct function *function)
+{
+	return function->whole == WHOLE_NOT ? AGENT_WATCHED_ARGUMENTS :
+					      function->whole_arguments;
+}
+
 static enum stub_way way_when_watched(const struct agent_engine *engine,
 				      const struct function *function)
 {
@@ -238,7 +245,7 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 		return 0;
 	}
 	if (own->space->engine->mode & AGENT_WATCHES) {
-		ret->arguments = AGENT_WATCHED_ARGUMENTS;
+		ret->arguments = arguments_when_watched(function);
 		ret->failure = failure_when_watched(function) |
 			       agent_sampled_act(function);
 		ret->way = way_when_watched(own->space->engine, function);

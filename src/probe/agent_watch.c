@@ -205,6 +205,17 @@ static void fill_in(struct watched_call *call,
 	call->whole = false;
 }
 
+/* As many as there are; the others are nobody's. */
+static void take_arguments(struct watched_call *call,
+			   const struct agent_watched *watched)
+{
+	unsigned i;
+
+	for (i = 0; i < AGENT_WATCHED_ARGUMENTS; i++)
+		call->arguments[i] =
+			i < watched->argument_count ? watched->arguments[i] : 0;
+}
+
 /* Whether it is that of the last call that was read, whose return it is. */
 static bool ends_last(struct watched_reading *reading,
 		      const struct agent_watched *watched,
@@ -249,8 +260,7 @@ static bool keep(void *context, const struct agent_watched *watched)
 	call->stack = stack;
 	if (begins) {
 		call->return_address = watched->frames[0];
-		memcpy(call->arguments, watched->arguments,
-		       sizeof(call->arguments));
+		take_arguments(call, watched);
 	}
 	agent_wholes_add(list, &reading->open);
 	return !reading->open.count;

@@ -96,6 +96,7 @@ struct function {
 	const void *subject; /* whatever prober_pick has set */
 	struct sampled_by sampled;
 	enum whole_effect whole;
+	unsigned whole_arguments; /* … it follows from so many of them */
 };
 
 /* Why a call will never be seen to return. */

@@ -427,6 +427,41 @@ START_TEST(whole_releases_in_the_order_of_time)
 }
 END_TEST
 
+/* The last one that anything is read from, and those before it. */
+START_TEST(whole_calls_follow_from_so_many_arguments)
+{
+	static const struct {
+		const char *name;
+		unsigned arguments;
+	} wanted[] = {
+		{ "malloc", 1 },     { "calloc", 2 },       { "realloc", 2 },
+		{ "free", 1 },       { "reallocarray", 3 }, { "memalign", 2 },
+		{ "free_sized", 2 },
+	};
+	struct families *families =
+		families_of("family malloc counts bytes\n"
+			    "acquire malloc(size) = handle\n"
+			    "acquire calloc(count, size) = handle\n"
+			    "acquire memalign(alignment, size) = handle\n"
+			    "resize realloc(old, size) = handle\n"
+			    "resize reallocarray(old, count, size) = handle\n"
+			    "release free(handle)\n"
+			    "release free_sized(handle, size)\n");
+	size_t i;
+
+	ck_assert_str_eq(strbuf_text(&messages), "");
+	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
+		struct function function = { .name = (char *)wanted[i].name };
+
+		describe(families, false, &function);
+		ck_assert_int_ne(function.whole, WHOLE_NOT);
+		ck_assert_uint_eq(function.whole_arguments,
+				  wanted[i].arguments);
+	}
+	families_free(families);
+}
+END_TEST
+
 static Suite *family_suite(void)
 {
 	Suite *suite = suite_create("family");
@@ -442,6 +477,7 @@ static Suite *family_suite(void)
 	tcase_add_test(tcase, shipped_files);
 	tcase_add_test(tcase, files_that_can_not_be_read);
 	tcase_add_test(tcase, whole_releases_in_the_order_of_time);
+	tcase_add_test(tcase, whole_calls_follow_from_so_many_arguments);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
