@@ -2,18 +2,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 What it costs to watch every allocation: programs are run alone, under calltrap
-heap by each engine, by samples, under heaptrack and (once, as long as --patience
-lasts) valgrind, in turn, until there are enough rounds or the minutes are over.
+heap by each engine, by samples, under heaptrack, bcc's memleak (by root) and (once)
+valgrind, in turn, until there are enough rounds or the minutes are over.
 Printed for each are medians (lowest to highest) of: requests a second and the
 99th percentile of their times, ms; nanoseconds of a malloc and of a free;
 processor seconds of the program, and of all else; resident memory of all else, or
 at its most of the largest process, MiB; seconds, and processor seconds of all, and
 those that it takes further until there is something to read, where a run leaves
-but a file; calls that weren't seen. What isn't installed is left out. A machine that does
-other things as well makes times longer for all.
+but a file; calls that weren't seen. What takes longer than --patience is ended; whether
+the program died is told, and so is a memleak that saw nothing. memleak is attached: to
+servers when they are ready, to others before they begin, which isn't counted; it reports
+each five seconds; its memory is with what the kernel keeps for it. Who stops or slows
+a server at each call has a part of the requests, and its processor seconds are told as
+if it had had all. What isn't installed, or can't attach, is left out. A machine that
+does other things as well makes times longer for all.
 """
 
 import argparse
+import collections
 import glob
 import json
 import os
@@ -92,6 +98,7 @@ PAIRS = r"""
 #define BLOCKS 1000
 static void *blocks[BLOCKS];
 static double taken[2][ROUNDS];
+static unsigned rounds;
 static double now(void)
 {
         struct timespec t;
@@ -105,7 +112,8 @@ static int compare(const void *a, const void *b)
 int main(int argc, char **argv)
 {
         FILE *file = fopen(argv[argc - 1], "w");
-        for (unsigned round = 0; round < ROUNDS; round++) {
+        rounds = atoi(argv[argc - 2]) < ROUNDS ? atoi(argv[argc - 2]) : ROUNDS;
+        for (unsigned round = 0; round < rounds; round++) {
                 double begun = now(), half;
                 for (unsigned i = 0; i < BLOCKS; i++)
                         blocks[i] = malloc(48);
@@ -116,8 +124,8 @@ int main(int argc, char **argv)
                 taken[1][round] = (now() - half) / BLOCKS;
         }
         for (unsigned i = 0; i < 2; i++) {
-                qsort(taken[i], ROUNDS, sizeof(double), compare);
-                fprintf(file, "%f ", taken[i][ROUNDS / 2]);
+                qsort(taken[i], rounds, sizeof(double), compare);
+                fprintf(file, "%f ", taken[i][rounds / 2]);
         }
         return fclose(file);
 }
@@ -182,8 +190,12 @@ TOOLS = {
     "heaptrack": heaptrack,
     "valgrind": lambda directory, program: ["valgrind", "-q", "--leak-check=no",
                                             *program],
+    "memleak": None,  # see class Memleak
 }
 ONCE = "valgrind"  # it is slow, and hardly varies
+
+# Of a server's requests each has one in so many.
+PART = {"trap": 50, "memleak": 5, "valgrind": 10}
 
 
 def lost_of(directory):
@@ -205,15 +217,92 @@ def read(tool, directory, patience):
                                stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
-    usage = wait_for(started, patience)
-    return usage.ru_utime + usage.ru_stime if usage else None
+    ended = wait_for(started, patience)
+    return ended and ended.usage.ru_utime + ended.usage.ru_stime
+
+
+def launch(command):
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
 
 
 def start(tool, directory, program):
-    return subprocess.Popen(TOOLS[tool](directory, program),
-                            stdin=subprocess.DEVNULL,
-                            stdout=subprocess.DEVNULL,
-                            stderr=subprocess.DEVNULL)
+    return launch(TOOLS[tool](directory, program) if TOOLS[tool] else program)
+
+
+def attach(tool, directory, pid):
+    return Memleak(directory, pid) if tool == "memleak" else None
+
+
+def start_watched(tool, directory, program):
+    """The program, and what is attached to it before it has begun, or None."""
+    if TOOLS[tool]:
+        return start(tool, directory, program), None
+    started = servers.launch_stopped(program, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL)
+    return started, attach(tool, directory, started.pid)
+
+
+def go_on(started):
+    os.kill(started.pid, signal.SIGCONT)
+    return time.monotonic()
+
+
+class Memleak:
+    def __init__(self, directory, pid):
+        self.directory = directory
+        self.process = launch(["/usr/bin/python3",
+                               os.path.join(HERE, "memleak.py"), memleak(),
+                               str(pid), servers.allocator_of(pid) or "c",
+                               directory])
+        servers.until(lambda: self.is_attached() or self.process.poll()
+                      is not None)
+
+    def is_attached(self):
+        return os.path.exists(os.path.join(self.directory, "attached"))
+
+    def memory(self):
+        """What lies in its tables is no part of what is resident."""
+        total = memory_of([self.process.pid])
+        for path in glob.glob("/proc/%d/fdinfo/*" % self.process.pid):
+            with open(path) as file:
+                found = re.search(r"^memlock:\s*(\d+)", file.read(), re.M)
+            total += int(found[1]) if found else 0
+        return total
+
+    def end(self):
+        """What it has used, and whether it has seen anything."""
+        if self.process.poll() is not None:
+            return {"blind": True}
+        memory = self.memory()
+        self.process.send_signal(signal.SIGINT)
+        usage = os.wait4(self.process.pid, 0)[2]
+        try:
+            with open(os.path.join(self.directory, "stacks")) as file:
+                stacks = int(file.read())
+        except FileNotFoundError:
+            stacks = 0
+        return {"else": usage.ru_utime + usage.ru_stime, "memory":
+                memory / 2**20, "blind": not stacks}
+
+
+def memleak():
+    return shutil.which("memleak-bpfcc") or shutil.which("memleak")
+
+
+def can_attach():
+    if os.geteuid() or not memleak():
+        return False
+    with tempfile.TemporaryDirectory() as directory:
+        sleeper = launch(["sleep", "1000"])
+        watcher = Memleak(directory, sleeper.pid)
+        can = watcher.is_attached()
+        if can:
+            watcher.end()
+        end(sleeper)
+    return can
 
 
 def end(started):
@@ -234,30 +323,52 @@ def served(name):
         except servers.NotReady:
             end(started)
             return {}
-        server.load(1000)
-        before = stat_of(pid)[1]
-        found = server.load(options.requests)
-        others = [one for one in family_of(started.pid) if one != pid]
-        total = stat_of(pid)[1]
-        found["program"] = total - before
-        found["memory"] = memory_of(others) / 2**20
-        server.stop(pid)
-        usage = os.wait4(started.pid, 0)[2]
-        found["else"] = max(usage.ru_utime + usage.ru_stime - total, 0)
-        return found
+        watcher = attach(tool, directory, pid)
+        try:
+            return serve(server, pid, started, watcher,
+                         PART.get(tool, 1), options)
+        except servers.Failed:
+            died = servers.is_dead(pid)
+            if watcher:
+                watcher.end()
+            end(started)
+            return {"died": died}
     return measure
+
+
+def serve(server, pid, started, watcher, part, options):
+    server.patience = options.patience
+    server.load(1000 // part)
+    before = stat_of(pid)[1]
+    found = server.load(options.requests // part)
+    others = [one for one in family_of(started.pid) if one != pid]
+    total = stat_of(pid)[1]
+    found["program"] = (total - before) * part
+    found["memory"] = memory_of(others) / 2**20
+    if watcher:
+        found.update(watcher.end())
+    server.patience = None
+    server.stop(pid)
+    _, status, usage = os.wait4(started.pid, 0)
+    found["died"] = os.WIFSIGNALED(status)
+    if not watcher:
+        found["else"] = max(usage.ru_utime + usage.ru_stime - total, 0)
+    return found
+
+
+Ended = collections.namedtuple("Ended", "died usage")
 
 
 def wait_for(started, patience):
     """What it has used, or None: it took longer, and was ended."""
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        pid, _, usage = os.wait4(started.pid, os.WNOHANG)
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        pid, status, usage = os.wait4(started.pid, os.WNOHANG)
         if pid:
-            return usage
+            return Ended(os.WIFSIGNALED(status) or
+                         os.WEXITSTATUS(status) > 128, usage)
         time.sleep(0.005)
-    started.kill()
-    os.wait4(started.pid, 0)
+    end(started)
     return None
 
 
@@ -265,24 +376,38 @@ def to_the_end(program):
     """How long it takes in all; what is the tool's isn't told from its own."""
     def run(tool, directory, options):
         began = time.monotonic()
-        started = start(tool, directory, program(options))
-        usage = wait_for(started, options.patience)
-        if not usage:
+        started, watcher = start_watched(tool, directory, program(options))
+        if watcher:
+            began = go_on(started)
+        ended = wait_for(started, options.patience)
+        seconds = time.monotonic() - began
+        watched = watcher.end() if watcher else {}
+        if not ended:
             return {}
-        return {"seconds": time.monotonic() - began,
-                "largest": usage.ru_maxrss / 1024,
-                "all": usage.ru_utime + usage.ru_stime}
+        return {"seconds": seconds, "died": ended.died,
+                "blind": watched.get("blind"),
+                "largest": max(ended.usage.ru_maxrss / 1024,
+                               watched.get("memory", 0)),
+                "all": ended.usage.ru_utime + ended.usage.ru_stime +
+                       watched.get("else", 0)}
     return run
 
 
 def pairs(tool, directory, options):
     path = os.path.join(directory, "pairs")
-    started = start(tool, directory, [options.pairs, path])
-    if not wait_for(started, options.patience):
-        return {}
+    rounds = str(4000 // PART.get(tool, 1))
+    started, watcher = start_watched(tool, directory,
+                                     [options.pairs, rounds, path])
+    if watcher:
+        go_on(started)
+    ended = wait_for(started, options.patience)
+    watched = watcher.end() if watcher else {}
+    if not ended or ended.died:
+        return {"died": bool(ended)}
     with open(path) as file:
         acquired, released = map(float, file.read().split())
-    return {"malloc": acquired, "free": released}
+    return {"malloc": acquired, "free": released,
+            "blind": watched.get("blind")}
 
 
 def python(options):
@@ -364,16 +489,17 @@ def is_there(name):
 def tools_of(number, options):
     return [tool for tool in options.tools.split(",")
             if (tool not in ("heaptrack", "valgrind") or shutil.which(tool)) and
+            (tool != "memleak" or options.memleak) and
             (tool != ONCE or not number)]
 
 
 def measure(directory, options):
     """In turns, so that what else the machine does comes to all alike."""
-    rounds, end = {}, time.monotonic() + 60 * options.minutes
+    rounds, until = {}, time.monotonic() + 60 * options.minutes
     for number in range(options.rounds):
         for name in filter(is_there, options.names):
             for tool in tools_of(number, options):
-                if time.monotonic() > end:
+                if time.monotonic() > until:
                     return rounds
                 with tempfile.TemporaryDirectory(dir=directory) as own:
                     found = PROGRAMS[name](tool, own, options)
@@ -389,9 +515,14 @@ def print_line(name, tool, found, options):
         numbers = [one[column] for one in found if one.get(column) is not None]
         if numbers:
             line.append("%s %s" % (column, show(numbers)))
-    if len(line) == 1:
-        line.append("not within %g s" %
-                    (60 if name in servers.SERVERS else options.patience))
+    died, blind = (sum(bool(one.get(key)) for one in found)
+                   for key in ("died", "blind"))
+    if len(line) == 1 and not died:
+        line.append("not within %g s" % options.patience)
+    if died:
+        line.append("the program died: %d of %d" % (died, len(found)))
+    if blind:
+        line.append("nothing was seen: %d of %d" % (blind, len(found)))
     print("  ".join(line), flush=True)
 
 
@@ -405,6 +536,7 @@ def main():
     parser.add_argument("--json", help="all rounds, there")
     parser.add_argument("names", nargs="*", default=list(PROGRAMS))
     options = parser.parse_args()
+    options.memleak = "memleak" in options.tools.split(",") and can_attach()
     with tempfile.TemporaryDirectory(prefix="calltrap-bench.") as directory:
         prepare(directory, options)
         rounds = measure(directory, options)

@@ -4,7 +4,8 @@ Servers that are put under load, for who measures what it costs to watch them. E
 is given a directory of its own, has the command that starts it (.argv), and can be
 waited for, which returns its process (.wait()), put under so many requests (.load(),
 which returns requests a second and, where clients say it, the 99th percentile of
-their times in ms), and be ended (.stop()).
+their times in ms, or raises Failed where that takes longer than .patience or the
+server doesn't answer), and be ended (.stop()).
 """
 
 import csv
@@ -53,6 +54,15 @@ def stat_of(pid):
             int(fields[21]) * PAGE)
 
 
+def is_dead(pid):
+    """Also while nobody has waited for it."""
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
 def family_of(pid):
     """The process, and what it and its children have made."""
     parents = {}
@@ -70,6 +80,34 @@ def memory_of(pids):
     return sum(found[2] for found in map(stat_of, pids) if found)
 
 
+def launch_stopped(argv, **how):
+    """A program that begins when it gets SIGCONT."""
+    started = subprocess.Popen(["/bin/sh", "-c", 'kill -STOP $$; exec "$@"',
+                                "sh", *argv], **how)
+    os.waitid(os.P_PID, started.pid, os.WSTOPPED | os.WNOWAIT)
+    return started
+
+
+def allocator_of(pid):
+    """The library whose malloc the process calls, or None: the C library."""
+    with open("/proc/%d/maps" % pid) as file:
+        found = re.search(r"/\S*lib(?:jemalloc|tcmalloc|mimalloc)\S*",
+                          file.read())
+    return found and found[0]
+
+
+def c_library_of(pid):
+    """Waits for it, where the process has only begun."""
+    def find():
+        with open("/proc/%d/maps" % pid) as file:
+            return re.search(r"/\S*/libc[.-]\S*", file.read())
+    return until(find)[0]
+
+
+class Failed(Exception):
+    """The load hasn't been carried out."""
+
+
 class NotReady(SystemExit):
     """The end, for who doesn't go on without it."""
 
@@ -83,10 +121,13 @@ def until(condition):
     raise NotReady("a program isn't ready after a minute")
 
 
-def run(*command):
-    return subprocess.run(command, check=False, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL,
-                          universal_newlines=True).stdout
+def run(*command, patience=None):
+    try:
+        return subprocess.run(command, check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=patience,
+                              universal_newlines=True).stdout
+    except subprocess.TimeoutExpired:
+        raise Failed from None
 
 
 def pid_in(path):
@@ -102,6 +143,7 @@ def pid_in(path):
 
 class Redis:
     needs = "redis-server"
+    patience = None
 
     def __init__(self, directory, pipelined):
         self.socket = os.path.join(directory, "socket")
@@ -119,8 +161,10 @@ class Redis:
     def load(self, requests):
         text = run("redis-benchmark", "-s", self.socket, "-t", "set", "-r",
                    "10000", "-P", str(self.pipelined), "--csv", "-n",
-                   str(requests * self.pipelined))
-        row = next(csv.DictReader(io.StringIO(text)))
+                   str(requests * self.pipelined), patience=self.patience)
+        row = next(csv.DictReader(io.StringIO(text)), None)
+        if not row or not row.get("p99_latency_ms"):
+            raise Failed
         return {"rate": float(row["rps"]), "p99": float(row["p99_latency_ms"])}
 
     def stop(self, _pid):
@@ -137,18 +181,34 @@ def connect(path):
     return connection
 
 
-def ask_many(path, requests):
+def hear(connection):
+    """The rest of an answer."""
+    text = b""
+    while not text.endswith(b"hello"):
+        text = connection.recv(4096)
+        if not text:
+            raise Failed
+
+
+def ask_many(path, requests, patience):
     """How long each took, of eight that are under way at a time."""
     crew = [until(lambda: connect(path)) for _ in range(8)]
+    end = time.monotonic() + patience if patience else float("inf")
     times = []
+    for one in crew:
+        one.settimeout(patience)
     for _ in range(requests // len(crew)):
         began = time.monotonic()
-        for one in crew:
-            one.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        for one in crew:
-            while not one.recv(4096).endswith(b"hello"):
-                pass
-            times.append(time.monotonic() - began)
+        try:
+            for one in crew:
+                one.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            for one in crew:
+                hear(one)
+                times.append(time.monotonic() - began)
+        except OSError:
+            raise Failed from None
+        if time.monotonic() > end:
+            raise Failed
     for one in crew:
         one.close()
     return times
@@ -156,6 +216,7 @@ def ask_many(path, requests):
 
 class Nginx:
     needs = "nginx"
+    patience = None
 
     def __init__(self, directory):
         path = os.path.join(directory, "nginx.conf")
@@ -171,7 +232,7 @@ class Nginx:
 
     def load(self, requests):
         began = time.monotonic()
-        times = ask_many(self.socket, requests)
+        times = ask_many(self.socket, requests, self.patience)
         return {"rate": len(times) / (time.monotonic() - began),
                 "p99": 1000 * statistics.quantiles(times, n=100)[98]}
 
@@ -181,6 +242,7 @@ class Nginx:
 
 class Mariadb:
     needs = "mariadb-slap"
+    patience = None
 
     def __init__(self, directory):
         data, path = (os.path.join(directory, name) for name in
@@ -204,8 +266,12 @@ class Mariadb:
         queries = max(requests // 10, 1)
         text = run("mariadb-slap", *self.user, "--csv", "--auto-generate-sql",
                    "--auto-generate-sql-load-type=mixed", "--concurrency=4",
-                   "--number-of-queries=%d" % queries)
-        return {"rate": queries / float(text.split(",")[2])}
+                   "--number-of-queries=%d" % queries,
+                   patience=self.patience)
+        fields = text.split(",")
+        if len(fields) < 3:
+            raise Failed
+        return {"rate": queries / float(fields[2])}
 
     def stop(self, _pid):
         run("mariadb-admin", *self.user, "shutdown")
