@@ -4,7 +4,7 @@
 The same work untraced, under calltrap and, where it is installed, under
 ltrace: one run, interleaved, medians. Prints microseconds per traced call
 (the start subtracted), the time to start large programs, the peak memory of
-the tracer, and the ratios to ltrace.
+the tracer, and the ratios to ltrace; and what reach.py measures.
 """
 
 import argparse
@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import reach
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLTRAP = os.path.abspath(os.environ.get("CALLTRAP") or
@@ -373,6 +375,8 @@ def measure(options, directory):
     naming(options, directory)
     print()
     heaps(options, directory)
+    print()
+    reach.measure(options, directory)
 
     print()
     row("start to end, milliseconds", *names)
