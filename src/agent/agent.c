@@ -83,7 +83,7 @@ bool agent_has_code(const struct agent *agent, taddr_t address)
 
 uint64_t agent_code_bytes(const struct agent *agent)
 {
-	return AGENT_GATE_OFFSET + AGENT_GATE_SIZE +
+	return AGENT_GATE_OFFSET + AGENT_GATE_SIZE + AGENT_KEPT_SIZE +
 	       (uint64_t)agent->page_count * AGENT_PAGE_SIZE;
 }
 
@@ -370,12 +370,6 @@ void agent_leave(struct agent *agent)
 	agent_unguard(agent);
 	agent->open = false;
 	agent->state = AGENT_LEFT;
-}
-
-void agent_traps_are_gone(struct agent *agent)
-{
-	if (agent->state == AGENT_LEFT && !space_is_left(agent->space))
-		(void)AGENT_WRITE_GATE(agent, traps, 0);
 }
 
 void agent_unguard(struct agent *agent)

@@ -253,12 +253,6 @@ void agent_leave_copy(const struct agent *agent, struct space *copy);
  */
 void agent_leave(struct agent *agent);
 
-/*
- * The last trap of the space that it was left in is lifted: nobody who comes to an
- * int3 waits for that any more, as it is the program's own.
- */
-void agent_traps_are_gone(struct agent *agent);
-
 /* A task was sent to get it in, and isn't back. */
 bool agent_is_on_the_way(const struct agent *agent);
 

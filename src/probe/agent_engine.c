@@ -330,7 +330,6 @@ static void end(struct engine *base, struct probe_space *space)
 
 		*link = own->next;
 		agent_unguard(&own->agent);
-		agent_traps_are_gone(&own->agent);
 		free_space(own);
 	}
 }

@@ -78,6 +78,7 @@ static struct tracee *new_copy(struct tracer *tracer, struct space *original,
 	struct tracee *child = tracee_new(tracer, pid, space_new(tracer, pid));
 
 	child->copied = true;
+	child->space->awaited = original->awaited;
 	clean_child(child, original, forker);
 	if (!tracer->follow || space_bind(child->space))
 		procmem_fini(&child->space->memory);
@@ -198,6 +199,7 @@ static void begin_copy(struct tracer *tracer, struct task *task)
 	tracee->copied = false;
 	tracer->counts.unfollowed += tracer->follow && !bound;
 	if (!tracer->follow || !bound || tracer->leaving) {
+		space_await_none(tracee->space);
 		task->action = RESUME_DETACH;
 		return;
 	}

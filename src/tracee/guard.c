@@ -24,6 +24,13 @@
 #include "tracee/guardian.h"
 #include "tracee/stop.h"
 
+/* Of the auxiliary vector, in which a process and its copy don't differ. */
+#define MARK 1024
+
+/* Looks for those that are born late. */
+#define FIRST_PAUSE ((long)NS_PER_SECOND / 1000)
+#define LAST_PAUSE  ((long)NS_PER_SECOND / 3)
+
 /* Processes that were stopped: more have no last signal. */
 #define STOPPED_MAX 512
 
@@ -31,7 +38,8 @@ struct guard {
 	struct guardian_memory *shared;
 	int socket;
 	pthread_mutex_t lock;   /* of the next, and of what is in the socket */
-	int mems[SPACES_MAX];   /* /proc/PID/mem, or -1 */
+	int mems[SPACES_MAX];   /* /proc/PID/mem, or -1; … */
+	pid_t pids[SPACES_MAX]; /* … of these */
 	uint64_t held_up_since; /* calltrap can't go on; 0: it can */
 	bool relieved;
 	/* That they go on, also when the guardian is killed. */
@@ -151,6 +159,7 @@ static bool receive_waiting(struct guard *guard)
 			continue;
 		drop_mem(guard, message.space);
 		guard->mems[message.space] = fd;
+		guard->pids[message.space] = message.pid;
 	}
 	return errno == EAGAIN;
 }
@@ -555,6 +564,83 @@ static bool put_back(struct guard *guard, struct standing *task,
 	return true;
 }
 
+/* ---- children that calltrap hasn't looked at ---- */
+
+/* It has the same, while neither has run another program: nobody has the other's. */
+static bool is_copy(pid_t parent, pid_t child)
+{
+	uint8_t mark[2][MARK];
+	const size_t size = procfs_auxv_bytes(parent, mark[0], MARK);
+
+	return size && procfs_auxv_bytes(child, mark[1], MARK) == size &&
+	       !memcmp(mark[0], mark[1], size);
+}
+
+static void restore_copy(struct guard *guard, int space, pid_t child)
+{
+	const struct guardian_memory *shared = guard->shared;
+	char path[64];
+	uint32_t i;
+	int mem;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)child);
+	mem = open(path, O_RDWR | O_CLOEXEC);
+	if (mem < 0)
+		return;
+	for (i = 0; i < shared->count && i < NOTES_MAX; i++)
+		if (shared->notes[i].planted && !shared->notes[i].is_gate &&
+		    shared->notes[i].space == space)
+			restore(&shared->notes[i], mem);
+	close(mem);
+}
+
+struct copies {
+	struct guard *guard;
+	pid_t parent;
+};
+
+static void restore_child(void *context, pid_t child)
+{
+	const struct copies *copies = context;
+	struct guard *guard = copies->guard;
+	int space;
+
+	if (!is_copy(copies->parent, child))
+		return;
+	for (space = 0; space < SPACES_MAX; space++)
+		if (guard->mems[space] >= 0 &&
+		    guard->pids[space] == copies->parent)
+			restore_copy(guard, space, child);
+}
+
+static void restore_copies(struct guard *guard)
+{
+	const struct guardian_memory *shared = guard->shared;
+	struct copies copies = { .guard = guard };
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
+		copies.parent = shared->tasks[i].pid;
+		if (shared->tasks[i].tid)
+			procfs_visit_children(shared->tasks[i].tid,
+					      restore_child, &copies);
+	}
+}
+
+/*
+ * One that was about to be made has a copy of what stood there then. Whoever runs into
+ * a trap waits for us, if the agent has ever been in its parent.
+ */
+static void restore_late_copies(struct guard *guard)
+{
+	struct timespec pause = { .tv_nsec = FIRST_PAUSE };
+
+	for (; pause.tv_nsec <= LAST_PAUSE; pause.tv_nsec *= 4) {
+		nanosleep(&pause, NULL);
+		restore_copies(guard);
+	}
+}
+
 /* However long it takes: they may be frozen, or get no processor. */
 static void put_all_back(struct guard *guard)
 {
@@ -564,6 +650,7 @@ static void put_all_back(struct guard *guard)
 
 	restore_all(guard, false);
 	stop_others(guard);
+	restore_copies(guard);
 	left = seize_chosen(guard);
 	let_processes_go_on(guard);
 	end_promises(guard);
@@ -578,6 +665,8 @@ static void put_all_back(struct guard *guard)
 			left--;
 		}
 	}
+	if (has_tasks(guard->shared))
+		restore_late_copies(guard);
 }
 
 static void *await_death(void *argument)

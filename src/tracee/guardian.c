@@ -50,10 +50,9 @@ static ssize_t send_message(struct guardian *guardian,
 	return n;
 }
 
-static bool send_order(struct guardian *guardian, enum order order, int space,
+static bool send_order(struct guardian *guardian, struct message message,
 		       int fd)
 {
-	struct message message = { order, space };
 	union control control;
 	struct iovec vector = { &message, sizeof(message) };
 	struct msghdr header = { .msg_iov = &vector, .msg_iovlen = 1 };
@@ -134,7 +133,7 @@ void guardian_dismiss(struct guardian *guardian)
 	free(guardian);
 }
 
-int guardian_add_space(struct guardian *guardian, int mem_fd)
+int guardian_add_space(struct guardian *guardian, int pid, int mem_fd)
 {
 	int space;
 
@@ -144,7 +143,9 @@ int guardian_add_space(struct guardian *guardian, int mem_fd)
 		if (!guardian->spaces[space])
 			break;
 	if (space == SPACES_MAX ||
-	    !send_order(guardian, ORDER_ADD_SPACE, space, mem_fd))
+	    !send_order(guardian,
+			(struct message){ ORDER_ADD_SPACE, space, pid },
+			mem_fd))
 		return -1;
 	guardian->spaces[space] = true;
 	return space;
@@ -154,7 +155,8 @@ void guardian_drop_space(struct guardian *guardian, int space)
 {
 	if (!guardian || space < 0)
 		return;
-	(void)send_order(guardian, ORDER_DROP_SPACE, space, -1);
+	(void)send_order(guardian,
+			 (struct message){ ORDER_DROP_SPACE, space, 0 }, -1);
 	guardian->spaces[space] = false;
 }
 

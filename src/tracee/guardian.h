@@ -33,10 +33,12 @@ struct guardian *guardian_start(void);
 void guardian_dismiss(struct guardian *guardian);
 
 /*
- * A space, by its open /proc/PID/mem. Returns its number, or -1 when there
- * are too many or there is no guardian.
+ * A space, by a process that has it and its open /proc/PID/mem. Returns its number, or
+ * -1 when there are too many or there is no guardian. Of children that have a copy of
+ * it, which calltrap hadn't looked at when it was killed, the guardian lifts the traps,
+ * too.
  */
-int guardian_add_space(struct guardian *guardian, int mem_fd);
+int guardian_add_space(struct guardian *guardian, int pid, int mem_fd);
 void guardian_drop_space(struct guardian *guardian, int space);
 
 /*

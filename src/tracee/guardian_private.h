@@ -86,6 +86,7 @@ enum order {
 struct message {
 	enum order order;
 	int space;
+	int pid; /* whose it is */
 };
 
 union control {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/descriptors.h"
 #include "sysdeps/linux/procfs.h"
@@ -129,6 +130,24 @@ void space_lose_task(struct space *space, pid_t tid)
 		find_task(space);
 }
 
+void space_await_none(struct space *space)
+{
+	struct procmem *memory = &space->memory;
+	const uint64_t none = 0;
+
+	/* A child that hasn't run yet isn't bound. */
+	if (!space->awaited || (space->mark_size && space_is_left(space)))
+		return;
+	if (procmem_is_open(memory) ?
+		    procmem_write_code(memory, space->awaited, &none,
+				       sizeof(none)) :
+		    memory_write(&memory->memory, space->awaited, &none,
+				 sizeof(none)))
+		diag_debug(DIAG_TRAP, "process %d can't be told: no traps",
+			   (int)space->memory.pid);
+	space->awaited = 0;
+}
+
 void space_put(struct space *space)
 {
 	if (--space->references) {
@@ -137,6 +156,7 @@ void space_put(struct space *space)
 		return;
 	}
 	space->tracer->client->ops->space_end(space->tracer->client, space);
+	space_await_none(space);
 	scratch_free(space);
 	trap_free_all(space);
 	charge_free(&space->charge);
@@ -154,7 +174,8 @@ int space_guard(struct space *space)
 		return space->guard;
 	fd = procmem_fd(&space->memory);
 	if (fd >= 0)
-		space->guard = guardian_add_space(space->tracer->guardian, fd);
+		space->guard = guardian_add_space(space->tracer->guardian,
+						  space->memory.pid, fd);
 	space->guard_asked = true;
 	return space->guard;
 }

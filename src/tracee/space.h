@@ -52,7 +52,8 @@ struct space {
 	bool shadow_stack;       /* these two: see passing.c */
 	bool shadow_stack_known;
 	struct replaced_returns *replaced; /* NULL: none */
-	void *client;                      /* of the tracer's client */
+	taddr_t awaited; /* see space_await_none(); 0: nobody waits */
+	void *client;    /* of the tracer's client */
 };
 
 /* What lies at the slot, or the return address for which that stands. */
@@ -94,6 +95,13 @@ bool space_is_left(struct space *space);
  * all stays.
  */
 void space_clean_after_exec(struct space *space);
+
+/*
+ * Who runs into a trap of ours there without us waits for it to be lifted, as long as
+ * that word isn't 0 (the agent's handler of SIGTRAP); also in a child, which has a copy.
+ * From now on an int3 is the program's own.
+ */
+void space_await_none(struct space *space);
 
 /*
  * Which task the kernel is asked about the space from now on: one that is

@@ -472,6 +472,32 @@ int procfs_shares_with_child(pid_t tid)
 	return shares;
 }
 
+/* The kernel writes them one after the other, with a space behind each. */
+void procfs_visit_children(pid_t tid, procfs_child_visitor *visit,
+			   void *context)
+{
+	char path[64], text[1024];
+	ssize_t n, i;
+	pid_t child = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)tid,
+		 (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && (n = read(fd, text, sizeof(text))) > 0)
+		for (i = 0; i < n; i++) {
+			if (text[i] >= '0' && text[i] <= '9') {
+				child = child * 10 + (text[i] - '0');
+				continue;
+			}
+			if (child)
+				visit(context, child);
+			child = 0;
+		}
+	if (fd >= 0)
+		close(fd);
+}
+
 char procfs_state(pid_t tid)
 {
 	char line[1024];

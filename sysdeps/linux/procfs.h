@@ -214,6 +214,11 @@ int procfs_same_space(pid_t a, pid_t b);
 /* Whether a child that this very thread has made does. Negative likewise. */
 int procfs_shares_with_child(pid_t tid);
 
+/* Calls visit for each child that this very thread has made; without allocation. */
+typedef void procfs_child_visitor(void *context, pid_t child);
+void procfs_visit_children(pid_t tid, procfs_child_visitor *visit,
+			   void *context);
+
 /*
  * How a task has got on with its processor (/proc/TID/schedstat); 0 stands for
  * the thread that asks. False where the kernel doesn't count that.

@@ -19,7 +19,9 @@ ROUNDS = int(os.environ.get("ROUNDS") or 12)
 
 def has_net(pid):
     """The agent handles what would kill it at a trap that nobody serves."""
-    return int(h.status_field(pid, "SigCgt"), 16) >> signal.SIGTRAP - 1 & 1
+    with open("/proc/%d/maps" % pid) as maps:
+        inside = "calltrap-agent" in maps.read()
+    return inside and int(h.status_field(pid, "SigCgt"), 16) >> signal.SIGTRAP - 1 & 1
 
 
 def kill_at_once(tracer, target):
@@ -84,6 +86,36 @@ def register(calls, at_least, words, *options, kill=kill_at_once,
         h.check(lived >= at_least, "only %d of %d lived" % (lived, ROUNDS))
 
 
+def stop(worker):
+    os.kill(worker, signal.SIGSTOP)
+    h.wait_until(lambda: state(worker) == "T", "who traces stands")
+
+
+def in_a_newborn(target, worker):
+    """It has a copy of the traps, and nobody has looked at it."""
+    stop(worker)
+    target.say("go on\n")
+    h.wait_until(lambda: h.children_of(target.pid), "a child")
+
+
+def register_child(words, *options):
+    @h.test("killed: a child " + words)
+    def run(case):
+        for _ in range(3):
+            target = case.start([h.build("killed_child", "killed_child.c", "-O1")])
+            h.wait_until(lambda: "ready" in target.out, "the target")
+            tracer = case.start_calltrap("-c", "-L", "-x", "ident", "--engine=agent",
+                                         *options, "-p", str(target.pid))
+            h.wait_until(lambda: has_net(target.pid), "the agent")
+            worker = h.tracer_of(target.pid)
+            target.say("over\n")
+            h.wait_until(lambda: "quiet" in target.out, "a line")
+            in_a_newborn(target, worker)
+            os.kill(worker, signal.SIGKILL)
+            tracer.wait()
+            h.check_equal(target.wait(), 7, "status")
+
+
 register([10000], ROUNDS // 2, "a call every 10 ms")
 register([10000], ROUNDS // 2, "a call every 10 ms, and -S", "-S")
 register([0], 0, "nothing but calls")
@@ -91,6 +123,8 @@ register([0], 0, "nothing but calls")
 if h.X86:
     register([20000], ROUNDS, "a trap that nobody serves, and an agent", "-c",
              "--engine=agent", kill=kill_frozen)
+    register_child("that nobody has looked at")
+    register_child("that nobody has looked at, -f", "-f")
     # As soon as it is attached: no trap stands before somebody handles it. (What
     # is all by traps, as ident() is by auto, has nobody who does.)
     for engine in "agent", "auto":

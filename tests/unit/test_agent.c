@@ -348,6 +348,24 @@ START_TEST(who_handles_traps_goes_on_with_that)
 }
 END_TEST
 
+/* Its gate is zeros. */
+static void wait_at_one(void)
+{
+	pthread_t thread;
+
+	if (gate->on || pthread_create(&thread, NULL, lift_later, NULL) ||
+	    trapped(3) != 3)
+		_exit(1);
+}
+
+START_TEST(a_child_waits_at_a_trap_as_well)
+{
+	map_agent();
+	gate->on = 1;
+	ck_assert_int_eq(status_of(wait_at_one), 0);
+}
+END_TEST
+
 static void tear_down(void)
 {
 	shared_close(&shared);
@@ -2662,21 +2680,24 @@ END_TEST
 START_TEST(traps_may_stand_until_the_last_is_lifted)
 {
 	struct space space = { 0 };
-	struct agent agent = { .space = &space };
+	struct agent_kept *kept;
 
 	set_up(AGENT_COUNTS);
+	kept = (void *)(base + AGENT_KEPT_OFFSET);
 	procmem_init(&space.memory, getpid());
 	space.mark_size =
 		procfs_auxv_bytes(getpid(), space.mark, sizeof(space.mark));
-	agent.base = (uintptr_t)base;
-	agent.state = AGENT_LEFT;
-	gate->traps = 1;
+	space.awaited = (uintptr_t)&kept->traps;
+	ck_assert_uint_eq(kept->traps, 1);
 	space.mark[0]++; /* another program */
-	agent_traps_are_gone(&agent);
-	ck_assert_uint_eq(gate->traps, 1);
+	space_await_none(&space);
+	ck_assert_uint_eq(kept->traps, 1);
 	space.mark[0]--;
-	agent_traps_are_gone(&agent);
-	ck_assert_uint_eq(gate->traps, 0);
+	space_await_none(&space);
+	ck_assert_uint_eq(kept->traps, 0);
+	kept->traps = 1;
+	space_await_none(&space); /* once */
+	ck_assert_uint_eq(kept->traps, 1);
 	procmem_fini(&space.memory);
 	tear_down();
 }
@@ -3183,6 +3204,7 @@ int main(void)
 	tcase_add_test(tests, a_trap_that_nobody_serves_is_waited_at);
 	tcase_add_test(tests, a_trap_of_the_program_kills_it);
 	tcase_add_test(tests, who_handles_traps_goes_on_with_that);
+	tcase_add_test(tests, a_child_waits_at_a_trap_as_well);
 	tcase_add_test(tests, many_threads_count_each_call_once);
 	tcase_add_test(tests, what_is_never_finished_is_counted);
 	tcase_add_test(tests, threads_come_and_go);

@@ -30,6 +30,17 @@
 static uint8_t *code;
 static pid_t victim;
 
+/* Its copy of the memory is as things are now. */
+static void beget(int signal)
+{
+	(void)signal;
+	if (fork())
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
 static void run_victim(void)
 {
 	/* Where only descendants may be written to (Yama). */
@@ -48,6 +59,7 @@ static void setup(void)
 		code[i] = ORIGINAL(i);
 	ck_assert(!mprotect(code, PAGE, PROT_READ | PROT_EXEC));
 	ck_assert(!prctl(PR_SET_CHILD_SUBREAPER, 1));
+	signal(SIGUSR1, beget); /* from its begin on */
 	victim = fork();
 	ck_assert_int_ge(victim, 0);
 	if (!victim)
@@ -86,7 +98,7 @@ static void settle(struct planter *p)
 	char word;
 
 	must(!pipe2(ends, O_CLOEXEC));
-	space = guardian_add_space(p->guardian, ends[1]);
+	space = guardian_add_space(p->guardian, victim, ends[1]);
 	must(space >= 0);
 	close(ends[1]);
 	guardian_drop_space(p->guardian, space);
@@ -103,7 +115,7 @@ static void planter_init(struct planter *p)
 	must(p->mem >= 0);
 	p->guardian = guardian_start();
 	must(p->guardian != NULL);
-	p->space = guardian_add_space(p->guardian, p->mem);
+	p->space = guardian_add_space(p->guardian, victim, p->mem);
 	must(p->space >= 0);
 	settle(p);
 }
@@ -138,24 +150,28 @@ static void plant_range(struct planter *p, unsigned from, unsigned to)
 
 static uint8_t seen[PAGE];
 
-static void look(void)
+static void look(pid_t pid)
 {
 	struct iovec local = { seen, PAGE }, remote = { code, PAGE };
 
-	ck_assert_int_eq(process_vm_readv(victim, &local, 1, &remote, 1, 0),
-			 PAGE);
+	ck_assert_int_eq(process_vm_readv(pid, &local, 1, &remote, 1, 0), PAGE);
 }
 
 /* int3s from from to to, and nowhere else. */
-static void check_victim(unsigned from, unsigned to)
+static void check(pid_t pid, unsigned from, unsigned to)
 {
-	look();
+	look(pid);
 	for (unsigned i = 0; i < PAGE; i++) {
 		uint8_t expected = i >= from && i < to ? INT3 : ORIGINAL(i);
 
 		ck_assert_msg(seen[i] == expected, "%#x at %u, not %#x",
 			      seen[i], i, expected);
 	}
+}
+
+static void check_victim(unsigned from, unsigned to)
+{
+	check(victim, from, to);
 }
 
 /*
@@ -285,7 +301,7 @@ START_TEST(lifted_before)
 	pid_t pid = start(change_behind_its_back);
 
 	end(pid, SIGKILL);
-	look();
+	look(victim);
 	ck_assert_uint_eq(seen[300], 0x55);
 	ck_assert_uint_eq(seen[301], ORIGINAL(301));
 }
@@ -305,7 +321,7 @@ START_TEST(changed_since)
 	pid_t pid = start(map_behind_its_back);
 
 	end(pid, SIGKILL);
-	look();
+	look(victim);
 	ck_assert_uint_eq(seen[300], ORIGINAL(300));
 	ck_assert_uint_eq(seen[301], 0x55);
 	ck_assert_uint_eq(seen[302], ORIGINAL(302));
@@ -368,7 +384,7 @@ END_TEST
 
 static void drop_space(struct planter *p)
 {
-	int other = guardian_add_space(p->guardian, p->mem);
+	int other = guardian_add_space(p->guardian, victim, p->mem);
 
 	must(other >= 0 && other != p->space);
 	plant_range(p, 0, 50);
@@ -412,7 +428,7 @@ START_TEST(jumps_are_whole_or_gone)
 	pid_t pid = start(write_jumps);
 
 	end(pid, SIGKILL);
-	look();
+	look(victim);
 	for (unsigned i = 0; i < 32; i++)
 		ck_assert_uint_eq(seen[i], ORIGINAL(i));
 	ck_assert_mem_eq(seen + 32, jump, PATCH_SIZE);
@@ -429,12 +445,38 @@ START_TEST(dropped_space)
 }
 END_TEST
 
+static void plant_some_in_a_task(struct planter *p)
+{
+	plant_some(p);
+	must(guardian_add_task(p->guardian, victim, victim) >= 0);
+}
+
+static void note_child(void *context, pid_t child)
+{
+	*(pid_t *)context = child;
+}
+
+/* Nobody has told the guardian of it. */
+START_TEST(children_have_none)
+{
+	pid_t pid = start(plant_some_in_a_task), child = 0;
+
+	ck_assert_int_eq(kill(victim, SIGUSR1), 0);
+	while (!child)
+		procfs_visit_children(victim, note_child, &child);
+	check(child, 100, 200);
+	end(pid, SIGKILL);
+	check_victim(0, 0);
+	check(child, 0, 0);
+}
+END_TEST
+
 static void drop_and_add(struct planter *p)
 {
 	int old = p->space;
 
 	guardian_drop_space(p->guardian, old);
-	p->space = guardian_add_space(p->guardian, p->mem);
+	p->space = guardian_add_space(p->guardian, victim, p->mem);
 	must(p->space == old);
 	settle(p);
 	plant_range(p, 0, 10);
@@ -502,8 +544,9 @@ static void go_on_without(struct planter *p)
 	must(!kill(guardian, SIGSTOP));
 	for (unsigned i = 0; i < 4000; i++)
 		guardian_drop_space(p->guardian,
-				    guardian_add_space(p->guardian, p->mem));
-	must(guardian_add_space(p->guardian, p->mem) == -1);
+				    guardian_add_space(p->guardian, victim,
+						       p->mem));
+	must(guardian_add_space(p->guardian, victim, p->mem) == -1);
 	must(!kill(guardian, SIGCONT));
 }
 
@@ -738,7 +781,7 @@ END_TEST
 START_TEST(nobody)
 {
 	guardian_dismiss(NULL);
-	ck_assert_int_eq(guardian_add_space(NULL, 0), -1);
+	ck_assert_int_eq(guardian_add_space(NULL, 0, 0), -1);
 	ck_assert_int_eq(guardian_note(NULL, 0, 0, 0, 1), -1);
 	guardian_unnote(NULL, 0);
 	ck_assert(guardian_begin_writing(NULL, 0));
@@ -763,6 +806,7 @@ static Suite *guardian_suite(void)
 	tcase_add_test(tcase, notes_used_up);
 	tcase_add_test(tcase, jumps_are_whole_or_gone);
 	tcase_add_test(tcase, dropped_space);
+	tcase_add_test(tcase, children_have_none);
 	tcase_add_test(tcase, space_number_used_again);
 	tcase_add_test(tcase, victim_gone);
 	tcase_add_test(tcase, stopped_it_keeps_nobody_waiting);

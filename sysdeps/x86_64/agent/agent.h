@@ -31,6 +31,7 @@
 extern struct agent_header agent_header HIDDEN;
 extern const char agent_end[] HIDDEN;
 extern struct agent_gate agent_gate HIDDEN;
+extern struct agent_kept agent_kept HIDDEN;
 extern struct agent_returns agent_returns HIDDEN;
 extern struct agent_shared agent_shared HIDDEN;
 extern const char agent_back[] HIDDEN;
@@ -66,7 +67,8 @@ _Static_assert(offsetof(struct agent_thread, within) == 48, "as hook.S has it");
 _Static_assert(offsetof(struct agent_frame, chosen) == 80, "as hook.S has it");
 _Static_assert(offsetof(struct agent_frame, slot) == 88, "as hook.S has it");
 _Static_assert(AGENT_MARK_LINES == 1 << (64 - 49), "as hook.S has it");
-_Static_assert(AGENT_GATE_OFFSET == 0xc000 && AGENT_RETURNS_OFFSET == 0x10000 &&
+_Static_assert(AGENT_GATE_OFFSET == 0xc000 && AGENT_KEPT_OFFSET == 0xf000 &&
+		       AGENT_RETURNS_OFFSET == 0x10000 &&
 		       AGENT_SHARED_OFFSET == 0x120000,
 	       "as agent.ld has it");
 

@@ -32,7 +32,8 @@ static long map_own(void *at, long size)
 static long map_gate(void)
 {
 	long gate = (long)&agent_gate;
-	long err = map_own(&agent_returns, sizeof(agent_returns));
+	long err =
+		map_own(&agent_kept, AGENT_KEPT_SIZE + sizeof(agent_returns));
 
 	if (!err)
 		err = map_own(&agent_gate, AGENT_GATE_SIZE);
@@ -82,7 +83,7 @@ static long map(uint64_t what)
 
 	if (what == AGENT_BOOT_MAP && map_gate())
 		return -1;
-	agent_gate.traps = 1;
+	agent_kept.traps = 1;
 	agent_net_spread();
 	fd = map_shared();
 	agent_gate.boot_result = fd;

@@ -14,6 +14,7 @@
  *	stubs   one for each function that is caught    r-x, private
  *	gate    whether hooks do anything, and how      rw-, private; zeros in a
  *	                                                forked child
+ *	kept    what a forked child is to know as well  rw-, private
  *	returns calls whose return address is replaced  rw-, private
  *	shared  threads and their blocks                rw-, shared with calltrap
  *
@@ -22,7 +23,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 21
+#define AGENT_VERSION 22
 
 #define AGENT_CODE_SIZE      0x6000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -30,6 +31,8 @@
 #define AGENT_STUBS          192
 #define AGENT_GATE_OFFSET    (AGENT_STUBS_OFFSET + AGENT_STUBS * AGENT_STUB_SIZE)
 #define AGENT_GATE_SIZE      0x1000
+#define AGENT_KEPT_OFFSET    0xf000
+#define AGENT_KEPT_SIZE      0x1000
 #define AGENT_RETURNS_OFFSET 0x10000
 #define AGENT_SHARED_OFFSET  0x120000
 #define AGENT_ARGUMENTS      6
@@ -232,8 +235,17 @@ struct agent_gate {
 	uint64_t booted;     /* enum agent_boot */
 	int64_t boot_result; /* descriptor, or a negative errno */
 	uint64_t since;      /* ticks: nobody was told of what began before */
+};
+
+/* Private to the process, and copied into a forked child. */
+struct agent_kept {
 	uint64_t traps; /* calltrap's may stand: it has come, and not left */
 };
+
+_Static_assert(AGENT_GATE_OFFSET + AGENT_GATE_SIZE <= AGENT_KEPT_OFFSET &&
+		       AGENT_KEPT_OFFSET + AGENT_KEPT_SIZE ==
+			       AGENT_RETURNS_OFFSET,
+	       "one mapping has them and what follows");
 
 #define AGENT_COUNTS    1 /* counters are kept */
 #define AGENT_DURATIONS 2 /* … and how many calls took how long */

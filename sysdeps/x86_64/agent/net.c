@@ -30,7 +30,7 @@
 #endif
 
 extern const char agent_net_return[] HIDDEN;
-extern struct agent_gate agent_gate HIDDEN;
+extern struct agent_kept agent_kept HIDDEN;
 extern struct agent_shared agent_shared HIDDEN;
 
 static COLD uint8_t byte_at(uint64_t address)
@@ -60,7 +60,7 @@ static COLD bool await_lifting(uint64_t address)
 	for (i = 0; i < PAUSES + SLEEPS; i++) {
 		if (is_lifted(address))
 			return true;
-		if (!agent_gate.traps || is_alive(beat))
+		if (!agent_kept.traps || is_alive(beat))
 			return false;
 		if (i < PAUSES)
 			__builtin_ia32_pause();
