@@ -57,7 +57,7 @@ struct agent {
 	unsigned foreign; /* so often it was met on its way, doing other things */
 	unsigned tries;
 	uint64_t hits;       /* so often it could have been begun … */
-	uint64_t least_hits; /* … which isn't before that */
+	uint64_t least_hits; /* … which may wait for so many */
 	struct agent_descriptor left; /* to be closed */
 	unsigned closings;
 	uint64_t mode;          /* AGENT_COUNTS | … */

@@ -202,7 +202,7 @@ static bool begin(struct agent *agent, struct task *task)
 	const char *reason;
 
 	/* So early threads' data isn't there yet, by which rings are found. */
-	if (!task->regs.user.fs_base || !agent_is_due(agent))
+	if (!task->regs.user.fs_base || !agent_is_due(agent, task))
 		return false;
 	reason = agent_why_no_entry(agent, task);
 	if (reason)

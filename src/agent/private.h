@@ -15,7 +15,7 @@ bool agent_read_gate(struct agent *agent, struct agent_gate *ret);
 /* ---- refusal.c ---- */
 
 /* To look at all that takes a while: done for the 1st, 2nd, 4th hit … */
-bool agent_is_due(struct agent *agent);
+bool agent_is_due(struct agent *agent, const struct task *task);
 
 bool agent_is_on_safe_stack(const struct agent *agent, const struct task *task);
 bool agent_has_safe_stack(struct agent *agent, const struct task *task);

@@ -111,11 +111,22 @@ static bool is_safe(pid_t tid, const struct procfs_mapping *mapping, taddr_t sp,
 		is_of_thread(tid, mapping, sp, thread));
 }
 
-bool agent_is_due(struct agent *agent)
+/*
+ * What calltrap has started ends with it, and a child has its parent's handler. Anybody
+ * else dies at a trap that is hit when calltrap is killed.
+ */
+static bool may_go_by_traps(const struct agent *agent, const struct task *task)
 {
+	return task->tracee->started || agent->space->awaited;
+}
+
+bool agent_is_due(struct agent *agent, const struct task *task)
+{
+	const uint64_t least =
+		may_go_by_traps(agent, task) ? agent->least_hits : 1;
+
 	agent->hits++;
-	return agent->hits >= agent->least_hits &&
-	       !(agent->hits & (agent->hits - 1));
+	return agent->hits >= least && !(agent->hits & (agent->hits - 1));
 }
 
 bool agent_is_on_safe_stack(const struct agent *agent, const struct task *task)

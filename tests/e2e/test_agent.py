@@ -205,20 +205,35 @@ def auto_by_traps(case):
     h.check_equal(h.but_cost(tracer.err.splitlines()), [], "what is said")
 
 
-@h.test("auto: with the 256th call by traps the agent gets in, and not before")
+def check_few(target, pid, calls, wanted):
+    """The agent is in after so many calls, or not."""
+    target.say("go\n")
+    h.wait_until(lambda: "done" in target.out or
+                 target.popen.poll() is not None, "the calls")
+    h.check_equal(bool(agent_ranges(pid)), wanted,
+                  "the agent is there, after %d calls" % calls)
+    target.say("end\n")
+    h.check_equal(target.wait(), 7, "status of the target")
+
+
+@h.test("auto: with the 256th call by traps it gets into what was started, not before")
 def few_calls(case):
     for calls, wanted in (255, False), (256, True):
-        target = start(case, "1", str(calls), "slots")
-        tracer = attach(case, target, "-c", "--engine=auto")
-        target.say("go\n")
-        h.wait_until(lambda: "done" in target.out or
-                     target.popen.poll() is not None, "the calls")
-        h.check_equal(bool(agent_ranges(target.pid)), wanted,
-                      "the agent is there, after %d calls" % calls)
-        target.say("end\n")
-        h.check_equal(target.wait(), 7, "status of the target")
-        tracer.wait()
+        tracer = case.start_calltrap("-L", "-x", "labs", "-c", "--engine=auto",
+                                     slots(), "1", str(calls), "slots")
+        h.wait_until(lambda: "ready" in tracer.out, "the target")
+        check_few(tracer, h.children_of(tracer.pid)[0], calls, wanted)
         h.check_equal(counted(h.read(tracer.log_path)), calls, "calls")
+
+
+@h.test("auto: with the first one it gets into who was attached to")
+def attached_to(case):
+    """Nobody else would handle the traps when calltrap is killed."""
+    target = start(case, "1", "3", "slots")
+    tracer = attach(case, target, "-c", "--engine=auto")
+    check_few(target, target.pid, 3, True)
+    tracer.wait()
+    h.check_equal(counted(h.read(tracer.log_path)), 3, "calls")
 
 
 @h.test("threads of real-time priority wait for nobody")
