@@ -123,6 +123,9 @@ register([0], 0, "nothing but calls")
 if h.X86:
     register([20000], ROUNDS, "a trap that nobody serves, and an agent", "-c",
              "--engine=agent", kill=kill_frozen)
+    # Those that report crashes do, and the runtime of Go.
+    register([20000, 1, "report"], ROUNDS, "a handler of its own for SIGTRAP", "-c",
+             "--engine=agent", kill=kill_frozen)
     register_child("that nobody has looked at")
     register_child("that nobody has looked at, -f", "-f")
     # As soon as it is attached: no trap stands before somebody handles it. (What

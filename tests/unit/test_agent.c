@@ -268,6 +268,11 @@ static void run_into_long_one(void)
 	__asm__ volatile(".byte 0xcd, 3, 0xc0, 0x90" : : : "rax", "cc");
 }
 
+static void run_into_two_bytes(void)
+{
+	__asm__ volatile(".byte 0xcd, 3");
+}
+
 static void get_one(void)
 {
 	raise(SIGTRAP);
@@ -327,24 +332,115 @@ START_TEST(a_trap_of_the_program_kills_it)
 }
 END_TEST
 
-static void nothing(int signal)
-{
-	(void)signal;
-}
-
-START_TEST(who_handles_traps_goes_on_with_that)
+static bool handled_by_agent(void)
 {
 	struct sigaction action;
 
-	signal(SIGTRAP, nothing);
+	ck_assert_int_eq(sigaction(SIGTRAP, NULL, &action), 0);
+	return (uintptr_t)action.sa_handler - (uintptr_t)base < AGENT_CODE_SIZE;
+}
+
+static volatile sig_atomic_t own_traps;
+
+static void count(int signal)
+{
+	(void)signal;
+	own_traps++;
+}
+
+static void handle_alone(void)
+{
+	struct sigaction action;
+
+	ck_assert_int_eq(sigaction(SIGTRAP, NULL, &action), 0);
+	ck_assert_ptr_eq(action.sa_handler, count);
+	ck_assert_int_eq(action.sa_flags & SA_RESTART, SA_RESTART);
+	ck_assert(sigismember(&action.sa_mask, SIGUSR1));
+	ck_assert(!sigismember(&action.sa_mask, SIGUSR2));
+}
+
+static void set_own_handler(void)
+{
+	struct sigaction action = { .sa_handler = count,
+				    .sa_flags = SA_RESTART };
+
+	own_traps = 0;
+	sigaddset(&action.sa_mask, SIGUSR1);
+	ck_assert_int_eq(sigaction(SIGTRAP, &action, NULL), 0);
+}
+
+/* Not of those that calltrap has left behind. */
+START_TEST(who_handles_traps_is_told_of_its_own)
+{
+	void (*const acts[])(void) = { run_into_own, run_into_two_bytes,
+				       get_one };
+	pthread_t thread;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(acts); i++) {
+		set_own_handler();
+		map_agent();
+		ck_assert(handled_by_agent());
+		ck_assert_int_eq(pthread_create(&thread, NULL, lift_later,
+						NULL),
+				 0);
+		ck_assert_int_eq(trapped(77), 77);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		write_code((void *)(uintptr_t)trapped, "\xcc", 1);
+		ck_assert_int_eq(own_traps, 0);
+		ck_assert(handled_by_agent());
+		acts[i]();
+		ck_assert_int_eq(own_traps, 1);
+		handle_alone();
+		acts[i]();
+		ck_assert_int_eq(own_traps, 2);
+		signal(SIGTRAP, SIG_DFL);
+		boot(AGENT_BOOT_SHARE);
+		ck_assert(handled_by_agent());
+		signal(SIGTRAP, SIG_DFL);
+		munmap(base, AGENT_SHARED_OFFSET + shared_size());
+	}
+}
+END_TEST
+
+/* What it runs would no longer do so. */
+START_TEST(who_ignores_traps_goes_on_with_that)
+{
+	struct sigaction action;
+
+	signal(SIGTRAP, SIG_IGN);
 	map_agent();
 	ck_assert_int_eq(sigaction(SIGTRAP, NULL, &action), 0);
-	ck_assert_ptr_eq(action.sa_handler, nothing);
+	ck_assert_ptr_eq(action.sa_handler, SIG_IGN);
 	signal(SIGTRAP, SIG_DFL);
-	boot(AGENT_BOOT_SHARE);
+}
+END_TEST
+
+/* A coroutine's would be too small for that, and the program has said so. */
+static uintptr_t ran_at;
+
+static void note_stack(int signal)
+{
+	(void)signal;
+	ran_at = (uintptr_t)&signal;
+}
+
+START_TEST(handlers_run_where_the_programs_own_would)
+{
+	static char memory[65536];
+	const stack_t other = { .ss_sp = memory, .ss_size = sizeof(memory) };
+	struct sigaction action = { .sa_handler = note_stack,
+				    .sa_flags = SA_ONSTACK };
+
+	ck_assert_int_eq(sigaltstack(&other, NULL), 0);
+	ck_assert_int_eq(sigaction(SIGTRAP, &action, NULL), 0);
+	map_agent();
 	ck_assert_int_eq(sigaction(SIGTRAP, NULL, &action), 0);
-	ck_assert_uint_lt((uintptr_t)action.sa_handler - (uintptr_t)base,
-			  AGENT_CODE_SIZE);
+	ck_assert_int_eq(action.sa_flags & SA_ONSTACK, SA_ONSTACK);
+	ck_assert(handled_by_agent());
+	run_into_own();
+	ck_assert_uint_lt(ran_at - (uintptr_t)memory, sizeof(memory));
+	signal(SIGTRAP, SIG_DFL);
 }
 END_TEST
 
@@ -3203,7 +3299,9 @@ int main(void)
 	tcase_add_test(tests, without_a_sign_of_life_nobody_goes_to_a_trap);
 	tcase_add_test(tests, a_trap_that_nobody_serves_is_waited_at);
 	tcase_add_test(tests, a_trap_of_the_program_kills_it);
-	tcase_add_test(tests, who_handles_traps_goes_on_with_that);
+	tcase_add_test(tests, who_handles_traps_is_told_of_its_own);
+	tcase_add_test(tests, who_ignores_traps_goes_on_with_that);
+	tcase_add_test(tests, handlers_run_where_the_programs_own_would);
 	tcase_add_test(tests, a_child_waits_at_a_trap_as_well);
 	tcase_add_test(tests, many_threads_count_each_call_once);
 	tcase_add_test(tests, what_is_never_finished_is_counted);

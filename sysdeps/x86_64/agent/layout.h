@@ -240,6 +240,8 @@ struct agent_gate {
 /* Private to the process, and copied into a forked child. */
 struct agent_kept {
 	uint64_t traps; /* calltrap's may stand: it has come, and not left */
+	/* What the program does about SIGTRAP itself: the kernel's struct sigaction. */
+	uint64_t before[4];
 };
 
 _Static_assert(AGENT_GATE_OFFSET + AGENT_GATE_SIZE <= AGENT_KEPT_OFFSET &&

@@ -77,23 +77,33 @@ static COLD void die(void)
 	__asm__ volatile("int3");
 }
 
+_Static_assert(sizeof(struct sigaction) == sizeof(agent_kept.before) &&
+		       offsetof(struct sigaction, sa_handler) == 0 &&
+		       offsetof(struct sigaction, sa_flags) == 8,
+	       "the kernel's");
+
+static COLD long set_action(const void *new, void *old)
+{
+	return system_call(__NR_rt_sigaction, SIGTRAP, (long)new, (long)old,
+			   sizeof(sigset_t), 0, 0);
+}
+
+/* The program does what it would. */
 static COLD void stop_handling(void)
 {
-	const struct sigaction none = { .sa_handler = SIG_DFL };
-
-	if (system_call(__NR_rt_sigaction, SIGTRAP, (long)&none, 0,
-			sizeof(none.sa_mask), 0, 0))
+	if (set_action(agent_kept.before, NULL))
 		die();
 }
 
-/* As if there were no handler: it has what it is to know of it, too. */
-static COLD void let_die(siginfo_t *info)
+/* As if there were no handler of ours: it has what it is to know of it, too. */
+static COLD void hand_on(siginfo_t *info)
 {
 	stop_handling();
 	if (system_call(__NR_rt_tgsigqueueinfo,
 			system_call(__NR_getpid, 0, 0, 0, 0, 0, 0),
 			system_call(__NR_gettid, 0, 0, 0, 0, 0, 0), SIGTRAP,
-			(long)info, 0, 0))
+			(long)info, 0, 0) &&
+	    !agent_kept.before[0])
 		die();
 }
 
@@ -107,8 +117,9 @@ static COLD bool is_long_int3(uint64_t next)
 
 /*
  * It is run once more, whatever it is by now. What still is an int3 is the
- * program's own, or nobody is left to lift it: then it kills as it would
- * have without us, also the first process of a container, and past filters.
+ * program's own, or nobody is left to lift it: then the program handles it, or it
+ * kills as it would have without us, also the first process of a container, and past
+ * filters.
  */
 static COLD void run_again(struct sigcontext *at)
 {
@@ -133,30 +144,35 @@ static COLD void on_trap(int signal, siginfo_t *info, struct ucontext *context)
 	if (info->si_code == SI_KERNEL)
 		run_again(at);
 	else
-		let_die(info);
+		hand_on(info);
 }
 
-/* On the thread's own stack. No other handler may hit a trap above it: as the
-   signal is blocked then, the kernel would take this one away. */
+/*
+ * On the thread's own stack, or where the program's own would run: goroutines have
+ * little. No other handler may hit a trap above it: as the signal is blocked then, the
+ * kernel would take this one away. Who ignores the signal goes on doing so, as what it
+ * runs will, too.
+ */
 COLD void agent_net_spread(void)
 {
 	uintptr_t handler = (uintptr_t)on_trap;
 	uintptr_t restorer = (uintptr_t)agent_net_return;
+	unsigned i;
 	struct sigaction net = { .sa_flags = SA_SIGINFO | SA_RESTORER,
 				 .sa_mask = ~0ul };
-	struct sigaction old;
+	uint64_t old[4];
 
 	/* No addresses in data: nobody relocates them. */
 	__asm__("" : "+r"(handler), "+r"(restorer));
 	net.sa_handler = (__sighandler_t)handler;
 	net.sa_restorer = (__sigrestore_t)restorer;
+	if (set_action(NULL, old) || old[0] == handler ||
+	    old[0] == (uintptr_t)SIG_IGN)
+		return;
+	for (i = 0; i < 4; i++)
+		agent_kept.before[i] = old[i];
+	net.sa_flags |= old[1] & SA_ONSTACK;
 	/* The program may set one of its own at any time: that stays. */
-	if (!system_call(__NR_rt_sigaction, SIGTRAP, 0, (long)&old,
-			 sizeof(old.sa_mask), 0, 0) &&
-	    old.sa_handler == SIG_DFL &&
-	    !system_call(__NR_rt_sigaction, SIGTRAP, (long)&net, (long)&old,
-			 sizeof(net.sa_mask), 0, 0) &&
-	    old.sa_handler != SIG_DFL)
-		system_call(__NR_rt_sigaction, SIGTRAP, (long)&old, 0,
-			    sizeof(old.sa_mask), 0, 0);
+	if (!set_action(&net, old) && old[0] != agent_kept.before[0])
+		set_action(old, NULL);
 }

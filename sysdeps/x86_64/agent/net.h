@@ -4,8 +4,8 @@
 
 /*
  * For who has hit a trap when calltrap was killed, and would die of it: a handler
- * of SIGTRAP, where the program has none. (While calltrap lives it takes these
- * signals away.)
+ * of SIGTRAP. The program's own, if it has one, is handed the first that isn't ours,
+ * and has all from then on. (While calltrap lives it takes ours away.)
  */
 void agent_net_spread(void) __attribute__((visibility("hidden")));
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * killed PAUSE [THREADS]: calls ident() and labs(), and sleeps so many microseconds
- * between calls, until a line comes. Without its first byte ident() loses the upper
+ * killed PAUSE [THREADS [report]]: calls ident() and labs(), and sleeps so many
+ * microseconds between calls, until a line comes. report: with a handler of SIGTRAP that
+ * ends it. Without its first byte ident() loses the upper
  * half of its argument: a task that is let run behind an int3 computes wrong results.
  */
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -48,6 +50,12 @@ static void *make_calls(void *argument)
 	return (void *)wrong;
 }
 
+static void report(int signal)
+{
+	(void)signal;
+	_exit(3);
+}
+
 int main(int argc, char **argv)
 {
 	useconds_t pause = argc > 1 ? atoi(argv[1]) : 0;
@@ -56,6 +64,8 @@ int main(int argc, char **argv)
 	long wrong;
 	void *result;
 
+	if (argc > 3)
+		signal(SIGTRAP, report);
 	puts("ready");
 	fflush(stdout);
 	for (i = 0; i < others; i++)
