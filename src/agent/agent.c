@@ -249,7 +249,8 @@ bool agent_hook_slot(struct agent *agent, taddr_t slot, unsigned stub)
 		.hook = agent_hook_of(agent, stub),
 	};
 
-	return !agent->retired && slots_hook_one(agent, &wanted);
+	return !agent->retired && (slots_hook_one(agent, &wanted) ||
+				   slots_hook_again(agent, &wanted));
 }
 
 int agent_open_door(struct agent *agent, unsigned stub, struct trap_owner *door)

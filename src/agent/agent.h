@@ -188,7 +188,7 @@ int agent_catch(struct agent *agent, const char *name,
 
 /*
  * The same, of calls that come through one slot alone. The slot may have changed meanwhile: it leads to the stub
- * only when agent_hook_slot() says so.
+ * only when agent_hook_slot() says so. (Also where it led to another stub of that function.)
  */
 int agent_make_stub(struct agent *agent, const struct stub_config *config,
 		    const struct ticks *ticks) MUST_CHECK;

@@ -21,19 +21,19 @@ static bool replace(struct space *space, taddr_t address, taddr_t old,
 	       !procmem_write_code(&space->memory, address, &new, sizeof(new));
 }
 
-static bool is_known(const struct agent *agent, taddr_t address)
+static struct agent_slot *find_known(const struct agent *agent, taddr_t address)
 {
 	size_t i;
 
 	for (i = 0; i < agent->slot_count; i++)
 		if (agent->slots[i].address == address)
-			return true;
-	return false;
+			return &agent->slots[i];
+	return NULL;
 }
 
 static void remember(struct agent *agent, const struct agent_slot *slot)
 {
-	if (is_known(agent, slot->address))
+	if (find_known(agent, slot->address))
 		return; /* the dynamic linker had written to it meanwhile */
 	agent->slots = xgrow(agent->slots, agent->slot_count, &agent->slot_room,
 			     sizeof(*agent->slots));
@@ -110,6 +110,17 @@ bool slots_hook_one(struct agent *agent, const struct agent_slot *slot)
 	if (!replace(agent->space, slot->address, slot->original, slot->hook))
 		return false;
 	remember(agent, slot);
+	return true;
+}
+
+bool slots_hook_again(struct agent *agent, const struct agent_slot *slot)
+{
+	struct agent_slot *known = find_known(agent, slot->address);
+
+	if (!known || known->original != slot->original ||
+	    !replace(agent->space, slot->address, known->hook, slot->hook))
+		return false;
+	*known = *slot;
 	return true;
 }
 

@@ -20,6 +20,9 @@ size_t slots_hook(struct agent *agent, const char *name,
 /* The same of the one at wanted->address; whether it held the original. */
 bool slots_hook_one(struct agent *agent, const struct agent_slot *wanted);
 
+/* … of one that holds another hook of ours by now, for the same original. */
+bool slots_hook_again(struct agent *agent, const struct agent_slot *wanted);
+
 /* All that still hold the hook get their original. */
 void slots_restore(struct agent *agent);
 

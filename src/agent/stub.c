@@ -61,13 +61,13 @@ static int copy_first(const struct stub_config *config, taddr_t to,
 	int8_t resume[INSN_COPY_MAX];
 	int size;
 
-	if (insn->op.kind == X86_JUMP && insn->op.source == X86_IMMEDIATE) {
-		stub_put_far_jump(ret, (taddr_t)insn->op.immediate);
-		return 0;
-	}
 	/* What it reads may be too far away from here to be read. */
 	if (config->leads_to) {
 		stub_put_far_jump(ret, config->leads_to);
+		return 0;
+	}
+	if (insn->op.kind == X86_JUMP && insn->op.source == X86_IMMEDIATE) {
+		stub_put_far_jump(ret, (taddr_t)insn->op.immediate);
 		return 0;
 	}
 	if (!can_be_copied(insn))

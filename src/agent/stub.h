@@ -26,7 +26,9 @@ struct stub_config {
 	unsigned index;
 	taddr_t function;
 	const struct insn *insn;
-	taddr_t leads_to; /* where the code is a linkage stub: to that; or 0 */
+	/* Where the function's code is a linkage stub, or another stub tells of its
+	   calls: to what that leads to, or to that; or 0. */
+	taddr_t leads_to;
 	/* Where the trap on the function isn't its own: there is a jump for one to
 	   stand on, see stub_door(). */
 	bool has_door;

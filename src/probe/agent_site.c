@@ -54,6 +54,31 @@ unsigned agent_first_stub(const struct agent_point *own)
 	return (unsigned)(own->filter >= 0 ? own->filter : own->stub);
 }
 
+/* Of all calls of a function (-x). */
+static bool is_entry(const struct agent_point *own)
+{
+	return own->point->function && !own->point->walks &&
+	       !agent_is_site(own) && !agent_is_stub(own) &&
+	       !agent_is_jump(own) && !agent_is_callers(own);
+}
+
+/* What its slot leads to: a hook that tells of all calls stands for the function. */
+static bool read_target(const struct agent_point *own, taddr_t *ret)
+{
+	const struct agent *agent = &own->space->agent;
+	const struct agent_point *other;
+
+	if (!agent_point_slot(own, ret))
+		return false;
+	for (other = own->space->points; other; other = other->next)
+		if (other->stub >= 0 && is_entry(other) &&
+		    agent_hook_of(agent, (unsigned)other->stub) == *ret) {
+			*ret = other->point->address;
+			break;
+		}
+	return true;
+}
+
 /* Where its slot is to lead. */
 static taddr_t hook_of(const struct agent_point *own)
 {
@@ -114,27 +139,50 @@ static const char *library_at(const struct agent_point *own, taddr_t value)
 		       NULL;
 }
 
+/* How a function is entered where a trap stands on it. */
+struct entering {
+	const struct insn *insn; /* the one below it; NULL: there is no trap */
+	taddr_t leads_to; /* the hook that tells of all its calls (-x); or 0 */
+};
+
+/* The one that the trap is there for alone, if that is to tell of all calls. */
+static const struct agent_point *entry_at(const struct trap *trap)
+{
+	const struct trap_owner *owner = trap ? trap->owners : NULL;
+	const struct agent_point *own = (const struct agent_point *)owner;
+
+	return owner && owner->ops == &agent_owner_ops && !owner->next &&
+			       is_entry(own) ?
+		       own :
+		       NULL;
+}
+
 /*
  * Nothing stands on the function, and it is entered as it is; or a trap for the calls
  * of modules without stubs alone (libc.so.6 has slots for its own malloc and free), and
- * it is entered behind that.
+ * it is entered behind that; or one for all its calls, which a hook tells of as well.
  */
 static bool may_enter(const struct agent_point *own, taddr_t value,
-		      const struct insn **insn_ret)
+		      struct entering *ret)
 {
 	const struct trap *trap = trap_find(own->space->space->space, value);
+	const struct agent_point *entry = entry_at(trap);
 
-	*insn_ret = trap ? &trap->insn : NULL;
-	return !trap || (trap->planted && trap->owners && !trap->patch &&
-			 agent_callers_are_alone(trap));
+	*ret = (struct entering){ trap ? &trap->insn : NULL, 0 };
+	if (entry && entry->stub >= 0)
+		ret->leads_to = agent_hook_of(&own->space->agent,
+					      (unsigned)entry->stub);
+	return !trap || ret->leads_to ||
+	       (trap->planted && trap->owners && !trap->patch &&
+		agent_callers_are_alone(trap));
 }
 
 static bool may_catch(struct agent_point *own, taddr_t value,
-		      const struct insn **insn_ret)
+		      struct entering *entering_ret)
 {
 	const char *library;
 
-	if (own->given_up || !may_enter(own, value, insn_ret))
+	if (own->given_up || !may_enter(own, value, entering_ret))
 		return false;
 	library = library_at(own, value);
 	if (!library)
@@ -147,15 +195,18 @@ static bool may_catch(struct agent_point *own, taddr_t value,
 
 bool agent_stub_target(struct agent_point *own, taddr_t *ret)
 {
-	const struct insn *insn;
+	struct entering entering;
 
 	if (!agent_read_slot(&own->space->agent, own->point->shared_slot,
 			     ret) ||
-	    !may_catch(own, *ret, &insn)) {
+	    !may_catch(own, *ret, &entering)) {
 		*ret = 0;
 		return false;
 	}
-	return !insn || agent_callers_way_past(own->space, *ret, ret);
+	if (entering.leads_to)
+		*ret = entering.leads_to;
+	return !entering.insn || entering.leads_to ||
+	       agent_callers_way_past(own->space, *ret, ret);
 }
 
 /*
@@ -181,11 +232,11 @@ static bool add_filter(struct agent_point *own, int stub)
 static void catch_site(struct agent_point *own, taddr_t value)
 {
 	struct agent *agent = &own->space->agent;
-	const struct insn *insn;
+	struct entering entering;
 	struct stub_config config;
 	int stub;
 
-	if (!may_catch(own, value, &insn))
+	if (!may_catch(own, value, &entering))
 		return;
 	if (own->replaced) {
 		own->reason = agent_why_not_now(own);
@@ -200,8 +251,9 @@ static void catch_site(struct agent_point *own, taddr_t value)
 	own->given_up = true;
 	if (own->binds == 1)
 		own->binds_until = 0; /* the one has done it */
-	if (agent_point_config(own, value, insn, &config))
+	if (agent_point_config(own, value, entering.insn, &config))
 		return;
+	config.leads_to = entering.leads_to;
 	stub = agent_make_stub(agent, &config, &own->space->engine->ticks);
 	diag_debug(DIAG_PROBE, "agent: %s of %s: %d",
 		   own->point->function->name, own->point->function->caller,
@@ -227,7 +279,7 @@ bool agent_site_pass(struct agent_point *own, struct task *task)
 {
 	taddr_t value;
 
-	if (!agent_is_catching(own) || !agent_point_slot(own, &value))
+	if (!agent_is_catching(own) || !read_target(own, &value))
 		return false;
 	if (own->stub < 0)
 		catch_site(own, value);
@@ -336,7 +388,7 @@ void agent_site_look(struct agent_point *own)
 	taddr_t value;
 
 	if (!agent_is_catching(own) || own->stub < 0 ||
-	    !agent_point_slot(own, &value))
+	    !read_target(own, &value))
 		return;
 	if (value == own->target)
 		(void)hook(own);

@@ -324,5 +324,20 @@ def check_calls(path, pid, wanted):
         check_same(calls, list(range(wanted)), "argument")
 
 
+@h.test("by the program's slots and at the function: each is told of, nobody stops")
+def slot_and_entry(case):
+    """The hook of the slot leads to that of the function, not to the trap there."""
+    own = FLAT.replace("@libc.so.6", "")
+    logs = []
+    for engine in ("agent", "trap"):
+        result = case.calltrap("--engine=" + engine, "--when-full=wait",
+                               "-e", own, "-x", FLAT, program(), "60")
+        h.check_equal(result.status, 7, "status, with " + engine)
+        logs.append([plain(line.text) for line in result.log.lines])
+        if engine == "agent":
+            check_inside(result, len(result.log.calls))
+    check_same(*logs)
+
+
 if __name__ == "__main__":
     sys.exit(h.main(of_x86="the agent"))
