@@ -37,6 +37,7 @@ static bool is_same_code(struct agent *agent)
  */
 static bool find_old(struct agent *agent)
 {
+	struct agent_header header;
 	taddr_t after = 0;
 
 	do
@@ -44,14 +45,17 @@ static bool find_old(struct agent *agent)
 	while (agent->base &&
 	       !(is_same_code(agent) &&
 		 remains_is_whole(agent->space, agent->base, shared_size())));
-	if (!agent->base || !agent_read(agent, agent->base + AGENT_STUBS_OFFSET,
-					agent->stubs, sizeof(agent->stubs))) {
+	if (!agent->base ||
+	    !agent_read(agent, agent->base, &header, sizeof(header)) ||
+	    !agent_read(agent, agent->base + AGENT_STUBS_OFFSET, agent->stubs,
+			sizeof(agent->stubs))) {
 		agent->base = 0;
 		return false;
 	}
 	while (agent->stub_count < AGENT_STUBS &&
 	       agent->stubs[agent->stub_count].used)
 		agent->stub_count++;
+	agent_know_pages(agent, header.boot_page);
 	agent->reused = true;
 	return true;
 }
@@ -122,7 +126,9 @@ static bool write_boot(struct agent *agent, uint64_t what,
 	header->boot_fd = (uint64_t)agent->left.number;
 	header->boot_device = agent->left.device;
 	header->boot_inode = agent->left.inode;
-	header->boot_page = agent->page_wanted;
+	/* Else it says which one was asked for last: agent_know_pages(). */
+	if (what == AGENT_BOOT_PAGE)
+		header->boot_page = agent->page_wanted;
 	return !agent_write(agent, agent->base + told, (char *)header + told,
 			    sizeof(*header) - told);
 }

@@ -230,10 +230,24 @@ static int make(const struct x86_entry *entry, taddr_t hook, taddr_t at,
 	return 0;
 }
 
-static bool is_taken(const struct agent *agent, taddr_t at, taddr_t *end_ret)
+/* By one of an earlier calltrap's that no stub leads to any more: a thread may. */
+static bool is_written(struct agent *agent, taddr_t at)
+{
+	static const struct agent_trampoline none;
+	struct agent_trampoline code;
+
+	return !agent_read(agent, at, &code, sizeof(code)) ||
+	       memcmp(&code, &none, sizeof(code)) != 0;
+}
+
+static bool is_taken(struct agent *agent, taddr_t at, taddr_t *end_ret)
 {
 	unsigned i;
 
+	if (is_written(agent, at)) {
+		*end_ret = at + sizeof(struct agent_trampoline);
+		return true;
+	}
 	for (i = 0; i < agent->stub_count; i++) {
 		const taddr_t other = agent->stubs[i].trampoline;
 
@@ -246,8 +260,8 @@ static bool is_taken(const struct agent *agent, taddr_t at, taddr_t *end_ret)
 	return false;
 }
 
-static taddr_t place_in(const struct agent *agent,
-			const struct x86_entry *entry, taddr_t page)
+static taddr_t place_in(struct agent *agent, const struct x86_entry *entry,
+			taddr_t page)
 {
 	const taddr_t high =
 		page + AGENT_PAGE_SIZE - sizeof(struct agent_trampoline) + 1;
@@ -258,7 +272,7 @@ static taddr_t place_in(const struct agent *agent,
 	return at;
 }
 
-static taddr_t place(const struct agent *agent, const struct x86_entry *entry)
+static taddr_t place(struct agent *agent, const struct x86_entry *entry)
 {
 	unsigned i;
 	taddr_t at = 0;

@@ -88,4 +88,10 @@ bool agent_is_astray(struct agent *agent, taddr_t sp);
 /* The task has come back, or never will. */
 void agent_page_is_settled(struct agent *agent, pid_t pid);
 
+/*
+ * Those that earlier calltraps have left: the one that was asked for last, also when
+ * who wanted it had gone before it had a use, and where stubs have trampolines.
+ */
+void agent_know_pages(struct agent *agent, taddr_t last);
+
 #endif

@@ -92,6 +92,33 @@ def left(case):
         target.get_on()
 
 
+def code_of_nobody(pid):
+    """Mappings of code that are no file's: what calltraps have left."""
+    return [line.split()[0] for line in
+            h.read("/proc/%d/maps" % pid).splitlines()
+            if line.split()[1][2] == "x" and len(line.split()) == 5]
+
+
+@h.test("left as soon as it is there, again and again: what is left doesn't grow")
+def left_at_once(case):
+    """Its page for jumps was asked for, and maybe had no use yet."""
+    h.need_jumps()
+    target, left = Target(case), []
+    for _ in range(8 * ROUNDS):
+        tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "-D", "probe,trap",
+                             "-o", case.path("heap.txt"), "-p",
+                             str(target.process.pid)])
+        h.wait_until(lambda: "agent: in process" in tracer.err or
+                     tracer.popen.poll() is not None, "the agent")
+        time.sleep(random.uniform(0, 0.01))
+        os.kill(tracer.popen.pid, signal.SIGINT)
+        h.check_equal(tracer.wait(), 0, "status of calltrap")
+        left.append(len(code_of_nobody(target.process.pid)))
+    target.get_on()
+    # One page, and one for functions that lie far from the others.
+    h.check(left[-1] <= left[0] + 2, "mappings after each: %s" % left)
+
+
 @h.test("left within a call that stops on its way: its code is its own again")
 def left_within(case):
     leave_clean(case, [], ["heap", "-D", "probe"],
