@@ -110,14 +110,16 @@ bool agent_is_astray(struct agent *agent, taddr_t sp)
  * At the end of its errand's call it is put back to where it was, and sent to boot
  * from there. If we are killed before, the errand has an end of its own.
  */
-static void leave_errand(struct agent *agent, struct task *task, bool reserved)
+static void leave_errand(struct agent *agent, struct task *task, int64_t result)
 {
 	struct space *space = agent->space;
 
 	task->regs = space->scratch.guest.regs;
 	task->regs_known = true;
-	if (reserved)
+	if (result == (int64_t)agent->base)
 		(void)agent_start_image(agent, task);
+	else if (result == -EEXIST) /* by now: elsewhere is room */
+		(void)agent_give_up(agent, "it can't have more memory");
 	else
 		(void)agent_refuse(agent, "it can't have more memory");
 	task->ip_changed = false;
@@ -217,7 +219,7 @@ bool agent_pass_call(struct agent *agent, struct task *task,
 	/* A handler's return leads there as well. */
 	if (agent->state == AGENT_RESERVING && !stop->entered &&
 	    agent->reserves && scratch_is_guest(agent->space, stop->ip))
-		leave_errand(agent, task, stop->result == (int64_t)agent->base);
+		leave_errand(agent, task, stop->result);
 	else if (agent->state == AGENT_MAPPING && stop->entered &&
 		 stop->number == SYS_close && is_in_agent(agent, stop->ip))
 		pass_close(agent, task);

@@ -30,6 +30,7 @@
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/x86_64/agent/image.h"
 #include "sysdeps/x86_64/agent/marks.h"
+#include "tracee/syscall.h"
 #include "unit.h"
 
 /*
@@ -2799,6 +2800,37 @@ START_TEST(traps_may_stand_until_the_last_is_lifted)
 }
 END_TEST
 
+/* What becomes of it when the call that was to have its memory has ended so. */
+static enum agent_state reserved_with(int64_t result)
+{
+	struct tracer tracer = { 0 };
+	struct space space = {
+		.tracer = &tracer,
+		.arch = arch_native,
+		.scratch.guest = { .place = 0x1000, .size = 256 },
+	};
+	struct agent agent = {
+		.space = &space,
+		.state = AGENT_RESERVING,
+		.base = 0x7000000,
+		.at_once = true,
+		.reserves = true,
+	};
+	struct task task = { 0 };
+	const struct syscall_stop stop = { .ip = 0x1010, .result = result };
+
+	ck_assert(agent_pass_call(&agent, &task, &stop));
+	return agent.state;
+}
+
+/* Another thread may have been given it meanwhile. */
+START_TEST(a_place_that_was_taken_is_looked_for_elsewhere)
+{
+	ck_assert_int_eq(reserved_with(-EEXIST), AGENT_OUTSIDE);
+	ck_assert_int_eq(reserved_with(-ENOMEM), AGENT_REFUSED);
+}
+END_TEST
+
 /* Who walks over stacks may need what is only taken away when none is. */
 START_TEST(returns_that_cant_be_read_are_awaited)
 {
@@ -3331,6 +3363,7 @@ int main(void)
 	tcase_add_test(tests, behind_a_closed_gate_calls_return);
 	tcase_add_test(tests, the_gate_of_a_dead_calltrap_is_shut);
 	tcase_add_test(tests, traps_may_stand_until_the_last_is_lifted);
+	tcase_add_test(tests, a_place_that_was_taken_is_looked_for_elsewhere);
 	tcase_add_test(tests, returns_that_cant_be_read_are_awaited);
 	tcase_add_test(tests, calls_within_calls_return_one_by_one);
 	tcase_add_test(tests, tail_callers_return_together);
