@@ -142,7 +142,7 @@ def kept(directory):
     calls = 0
     with open(log_of(directory), errors="replace") as file:
         for line in file:
-            total = re.match(r"100\.00\s+[\d.]+\s+(\d+)\s.*total$"
+            total = re.match(r"100\.00\s+~?[\d.]+\s+(\d+)\s.*total$"
                              r"|calls: (\d+), ns", line)
             if total:
                 return int(total[1] or total[2])

@@ -54,7 +54,10 @@ enum call_choice {
 	CALL_LEFT, /* but what it gives back may have been kept */
 };
 
-/* … and at which rate that was, see agent_engine_set_rate(). */
+/*
+ * … and at which rate that was, see agent_engine_set_rate(). Where calls are counted it
+ * says how many a call that was told of stands for: see call_stands_for().
+ */
 struct call_chosen {
 	enum call_choice choice;
 	unsigned rate;
@@ -130,6 +133,20 @@ struct call {
 	uint64_t time;          /* of the entry; monotonic, nanoseconds */
 	struct stop_sums stops; /* those of .tid */
 };
+
+/*
+ * Some of a function's calls were told of, at random, the others but counted (struct
+ * call_count, .untimed): of so many, in the mean, it was the one. That is
+ * 1 / (1 - e^(-1 / 2^rate)), as the distances are exponential.
+ */
+static inline double call_stands_for(const struct call *call)
+{
+	const double mean = (double)(UINT64_C(1) << (call->chosen.rate & 31));
+
+	return call->chosen.choice == CALL_KEPT && call->chosen.rate ?
+		       mean + 1.0 / 2 + 1 / mean / 12 :
+		       1;
+}
 
 enum event_kind {
 	EVENT_CALL,         /* .call has begun */
@@ -233,6 +250,8 @@ struct call_count {
 	const struct function *function;
 	pid_t pid;
 	uint64_t calls;
+	bool untimed; /* nothing else is known of them but by those that were told
+			 of as events, which were chosen for that (CALL_KEPT) */
 	uint64_t failed;
 	uint64_t ns;      /* in all */
 	uint64_t longest; /* these two: 0 when nobody asked */

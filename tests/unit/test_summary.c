@@ -144,6 +144,136 @@ START_TEST(what_was_counted_stays)
 }
 END_TEST
 
+static void chosen(const struct function *function, unsigned rate, uint64_t ns,
+		   bool failed)
+{
+	struct call call = {
+		.function = function,
+		.pid = 1,
+		.tid = 1,
+		.time = SECOND,
+		.chosen = { CALL_KEPT, rate },
+	};
+	struct event event = {
+		.kind = EVENT_CALL,
+		.pid = 1,
+		.tid = 1,
+		.time = SECOND,
+		.call = &call,
+	};
+
+	ck_assert_int_eq(sinks_event(sink, &event), 0);
+	event.kind = EVENT_RETURN;
+	event.time = SECOND + ns;
+	event.failed = failed;
+	ck_assert_int_eq(sinks_event(sink, &event), 0);
+}
+
+static void only_counted(const struct function *function, uint64_t calls)
+{
+	struct call_count count = {
+		.function = function,
+		.pid = 1,
+		.calls = calls,
+		.untimed = true,
+	};
+
+	ck_assert_int_eq(sinks_count(sink, &count), 0);
+}
+
+START_TEST(some_stand_for_all)
+{
+	unsigned i;
+
+	start();
+	for (i = 0; i < 20; i++)
+		chosen(&get, 0, 10 * US, false);
+	for (i = 0; i < 20; i++)
+		chosen(&get, 10, 20 * US, i % 4 == 0);
+	only_counted(&get, 40960 - 40);
+	send(EVENT_LEAVE, NULL, 1, 2 * SECOND);
+	timed(&scan, SECOND, SECOND + 1000 * US);
+	/* Nearly all are as those of the second kind. */
+	expect(HEAD
+	       " 99.88   ~0.818800         ~19     40960    ~10230 getc\n"
+	       "  0.12    0.001000        1000         1           fscanf\n" RULE
+	       "100.00   ~0.819800                 40961    ~10230 total\n"
+	       "~: each call was counted, but only 40 of 40960 were timed, at "
+	       "random\n");
+}
+END_TEST
+
+START_TEST(more_than_there_was_is_not_known)
+{
+	unsigned i;
+
+	start();
+	for (i = 0; i < 20; i++)
+		chosen(&get, 0, 10 * US, false);
+	for (i = 0; i < 20; i++)
+		chosen(&get, 10, 20 * US, i % 4 == 0);
+	only_counted(&get, 40960 - 40);
+	send(EVENT_LEAVE, NULL, 1, SECOND + SECOND / 10);
+	timed(&scan, SECOND, SECOND + 1000 * US);
+	expect(HEAD
+	       "100.00    0.001000        1000         1           fscanf\n"
+	       "     ?           ?           ?     40960         ? getc\n" RULE
+	       "100.00   ~0.001000                 40961           total\n"
+	       "~: each call was counted, but only 40 of 40960 were timed, at "
+	       "random\n");
+}
+END_TEST
+
+START_TEST(nothing_is_estimated_where_all_were_told_of)
+{
+	start();
+	chosen(&get, 0, 10 * US, false);
+	chosen(&get, 0, 10 * US, true);
+	only_counted(&get, 0);
+	expect(HEAD
+	       "100.00    0.000020          10         2         1 getc\n" RULE
+	       "100.00    0.000020                     2         1 total\n");
+}
+END_TEST
+
+/* One call of very many that had no processor meanwhile is no time of all. */
+START_TEST(chance_alone_is_no_time)
+{
+	unsigned i;
+
+	start();
+	for (i = 0; i < 30; i++)
+		chosen(&get, i, i == 29 ? SECOND : 0, false);
+	only_counted(&get, 1000000000);
+	timed(&scan, SECOND, SECOND + 1000 * US);
+	expect(HEAD
+	       "100.00    0.001000        1000         1           fscanf\n"
+	       "  0.00   ~0.000000     <100000 1000000030           getc\n" RULE
+	       "100.00   ~0.001000             1000000031           total\n"
+	       "~: each call was counted, but only 30 of 1000000030 were "
+	       "timed, at random\n");
+}
+END_TEST
+
+START_TEST(of_few_nothing_is_known)
+{
+	unsigned i;
+
+	start();
+	timed(&scan, SECOND, SECOND + 1000 * US);
+	timed(&get, SECOND, SECOND + SECOND);
+	for (i = 0; i < 7; i++)
+		chosen(&get, 3, 20 * US, true);
+	only_counted(&get, 8);
+	expect(HEAD
+	       "     ?           ?           ?        16         ? getc\n"
+	       "  0.10    0.001000        1000         1           fscanf\n" RULE
+	       "100.00   ~1.001000                    17           total\n"
+	       "~: each call was counted, but only 8 of 16 were timed, at "
+	       "random\n");
+}
+END_TEST
+
 START_TEST(sorted_by_time_then_name)
 {
 	int i;
@@ -309,6 +439,11 @@ static Suite *summary_suite(void)
 		nothing_called,
 		times_that_sum_to_nothing,
 		what_was_counted_stays,
+		some_stand_for_all,
+		more_than_there_was_is_not_known,
+		nothing_is_estimated_where_all_were_told_of,
+		chance_alone_is_no_time,
+		of_few_nothing_is_known,
 		sorted_by_time_then_name,
 		calls_without_a_return,
 		coroutines_return_on_any_task,

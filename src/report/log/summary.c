@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "report/file/output.h"
 #include "report/format/names.h"
+#include "report/log/estimate.h"
 #include "report/log/histogram.h"
 
 /* All functions of one name. */
@@ -32,6 +33,10 @@ struct row {
 	 */
 	uint64_t running;
 	uint64_t began;
+	/* Of calls that were but counted, and of those that stand for them. */
+	uint64_t untimed, chosen;
+	struct call_estimate *estimate; /* NULL: there are none of the latter */
+	struct estimated mean;          /* at the end */
 	struct histogram durations; /* nanoseconds, of those that have ended */
 	UT_hash_handle hh;
 };
@@ -51,7 +56,8 @@ struct summary {
 	struct names *names;
 	struct row *rows;
 	struct row_of_function *functions;
-	uint64_t last_time;
+	uint64_t first_time, last_time; /* of events */
+	unsigned threads;               /* besides the first */
 };
 
 static struct summary *summary_of(struct sink *sink)
@@ -94,6 +100,22 @@ static void begin_call(struct row *row, const struct event *event)
 	row->began += event->call->time;
 }
 
+/* What is taken to have gone on until now, as nobody saw it end, says nothing. */
+static void add_chosen(const struct summary *summary, struct row *row,
+		       const struct event *event)
+{
+	row->chosen++;
+	if (event->kind == EVENT_ABANDON && event->end == CALL_UNSEEN)
+		return;
+	if (!row->estimate)
+		row->estimate = xcalloc(1, sizeof(*row->estimate));
+	estimate_add(row->estimate, event);
+	if (summary->quantiles)
+		histogram_add_many(&row->durations, event_duration(event),
+				   (uint64_t)(call_stands_for(event->call) +
+					      0.5));
+}
+
 static void end_call(const struct summary *summary, struct row *row,
 		     const struct event *event)
 {
@@ -104,8 +126,12 @@ static void end_call(const struct summary *summary, struct row *row,
 		row->began -= event->call->time;
 		return;
 	}
-	row->errors += event->kind == EVENT_RETURN && event->failed;
 	row->began -= event->call->time;
+	if (event->call->chosen.choice == CALL_KEPT) {
+		add_chosen(summary, row, event);
+		return;
+	}
+	row->errors += event->kind == EVENT_RETURN && event->failed;
 	row->time += event_mean_duration(event);
 	row->blur += event->cost.resolution_ns;
 	if (summary->quantiles)
@@ -120,6 +146,10 @@ static int summary_event(struct sink *sink, const struct event *event)
 		return 0;
 	if (event->time > summary->last_time)
 		summary->last_time = event->time;
+	if (!summary->first_time)
+		summary->first_time = event->time;
+	summary->threads += event->kind == EVENT_THREAD ||
+			    event->kind == EVENT_FORK;
 	if (event->kind == EVENT_CALL)
 		begin_call(row_of(summary, event->call->function), event);
 	else if (event->kind == EVENT_RETURN || event->kind == EVENT_ABANDON)
@@ -137,18 +167,75 @@ static int summary_count(struct sink *sink, const struct call_count *count)
 	row->calls += count->calls;
 	row->errors += count->failed;
 	row->counted += count->ns;
+	if (count->untimed)
+		row->untimed += count->calls;
 	for (i = 0; summary->quantiles && i < count->duration_count; i++)
 		histogram_add_many(&row->durations, count->durations[i].ns,
 				   count->durations[i].calls);
 	return 0;
 }
 
+/* All of these have the mean's share each. */
+static double times_of(const struct row *row, double mean)
+{
+	return mean * (double)(row->untimed + row->chosen);
+}
+
+/* All threads that were seen had no more, from the first event to the last. */
+static double most_time(const struct summary *summary)
+{
+	return (double)(summary->last_time - summary->first_time) *
+	       (double)(summary->threads + 1);
+}
+
+/*
+ * All of them were chosen: then it is no estimate. Where some weren't, and too few were,
+ * those of before stand for nothing either: most were the first ones. Nor is known what
+ * would be more than all the time there was: where stops wait for processors, calls that
+ * are brief have taken what the stops did.
+ */
+static void estimate_row(const struct summary *summary, struct row *row)
+{
+	if (!row->chosen || !row->estimate)
+		return;
+	row->mean = row->untimed ? estimate_mean(row->estimate) :
+				   estimate_all(row->estimate);
+	if (row->untimed && row->mean.ns > row->mean.blur &&
+	    times_of(row, row->mean.ns) > most_time(summary))
+		row->mean.known = false;
+}
+
+static bool is_estimated(const struct row *row)
+{
+	return row->untimed;
+}
+
+static uint64_t blur_of(const struct row *row)
+{
+	const struct estimated mean = row->mean;
+
+	return row->blur +
+	       (mean.known ? (uint64_t)times_of(row, mean.blur) : 0);
+}
+
+static uint64_t errors_of(const struct row *row)
+{
+	const struct estimated mean = row->mean;
+
+	return row->errors +
+	       (mean.known ? (uint64_t)(times_of(row, mean.errors) + 0.5) : 0);
+}
+
 /* 0: too little to be told from what the stops cost. */
 static uint64_t resolved_time(const struct row *row)
 {
-	bool told = row->time > 0 && (uint64_t)row->time > row->blur;
+	const bool told = row->time > 0 && (uint64_t)row->time > row->blur;
+	const struct estimated mean = row->mean;
 
-	return row->counted + (told ? (uint64_t)row->time : 0);
+	return row->counted + (told ? (uint64_t)row->time : 0) +
+	       (mean.known && mean.ns > mean.blur ?
+			(uint64_t)times_of(row, mean.ns) :
+			0);
 }
 
 static int compare_rows(const struct row *a, const struct row *b)
@@ -160,21 +247,29 @@ static int compare_rows(const struct row *a, const struct row *b)
 	return strcmp(a->name, b->name);
 }
 
-static void print_seconds(struct strbuf *out, uint64_t ns)
+static const char *mark_of(bool estimated)
 {
-	strbuf_printf(out, " %4llu.%06llu",
-		      (unsigned long long)(ns / NS_PER_SECOND),
-		      (unsigned long long)(ns % NS_PER_SECOND / 1000));
+	return estimated ? "~" : "";
+}
+
+static void print_seconds(struct strbuf *out, uint64_t ns, bool estimated)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%s%llu.%06llu", mark_of(estimated),
+		 (unsigned long long)(ns / NS_PER_SECOND),
+		 (unsigned long long)(ns % NS_PER_SECOND / 1000));
+	strbuf_printf(out, " %11s", text);
 }
 
 /* "<7": less than 7 µs, which is all that can be told. */
 static void print_micros(struct strbuf *out, const struct summary *summary,
-			 uint64_t ns, uint64_t blur, int width)
+			 uint64_t ns, uint64_t blur, bool estimated, int width)
 {
 	char text[32];
 
 	if (ns > blur || !blur || summary->dialect->version)
-		snprintf(text, sizeof(text), "%llu",
+		snprintf(text, sizeof(text), "%s%llu", mark_of(estimated),
 			 (unsigned long long)(ns / 1000));
 	else
 		snprintf(text, sizeof(text), "<%llu",
@@ -184,46 +279,87 @@ static void print_micros(struct strbuf *out, const struct summary *summary,
 
 /* A column that is empty where there is nothing to tell, as strace's. */
 static void print_errors(struct strbuf *out, const struct summary *summary,
-			 uint64_t errors)
+			 uint64_t errors, bool estimated)
 {
+	char text[32] = "";
+
 	if (!summary->dialect->counts_errors)
 		return;
 	if (errors)
-		strbuf_printf(out, " %9llu", (unsigned long long)errors);
-	else
-		strbuf_printf(out, " %9s", "");
+		snprintf(text, sizeof(text), "%s%llu", mark_of(estimated),
+			 (unsigned long long)errors);
+	strbuf_printf(out, " %9s", text);
+}
+
+static void print_quantiles(struct strbuf *out, const struct summary *summary,
+			    const struct row *row, uint64_t blur)
+{
+	const struct histogram *durations = &row->durations;
+	const bool estimated = is_estimated(row);
+
+	print_micros(out, summary, histogram_quantile(durations, 500), blur,
+		     estimated, 9);
+	print_micros(out, summary, histogram_quantile(durations, 990), blur,
+		     estimated, 9);
+	print_micros(out, summary, durations->max, blur, estimated, 9);
+}
+
+/* Some of its calls were counted, and too few were timed to say more of them. */
+static bool is_unknown(const struct row *row)
+{
+	return row->untimed && !row->mean.known;
+}
+
+static void print_unknown(struct strbuf *out, const struct summary *summary,
+			  const struct row *row)
+{
+	strbuf_printf(out, "%6s %11s %11s", "?", "?", "?");
+	if (summary->quantiles)
+		strbuf_printf(out, " %9s %9s %9s", "?", "?", "?");
+	strbuf_printf(out, " %9llu %9s %s\n", (unsigned long long)row->calls,
+		      "?", row->name);
 }
 
 static void print_row(struct strbuf *out, const struct summary *summary,
 		      const struct row *row, uint64_t total_time)
 {
-	uint64_t time = resolved_time(row), blur = row->blur / row->calls;
+	uint64_t time = resolved_time(row), blur = blur_of(row) / row->calls;
 	double percent = total_time ? 100.0 * time / total_time : 0;
+	const bool estimated = is_estimated(row);
 
 	strbuf_printf(out, "%6.2f", percent);
-	print_seconds(out, time);
-	print_micros(out, summary, time / row->calls, blur, 11);
-	if (summary->quantiles) {
-		print_micros(out, summary,
-			     histogram_quantile(&row->durations, 500), blur, 9);
-		print_micros(out, summary,
-			     histogram_quantile(&row->durations, 990), blur, 9);
-		print_micros(out, summary, row->durations.max, blur, 9);
-	}
+	print_seconds(out, time, estimated);
+	print_micros(out, summary, time / row->calls, blur, estimated, 11);
+	if (summary->quantiles)
+		print_quantiles(out, summary, row, blur);
 	strbuf_printf(out, " %9llu", (unsigned long long)row->calls);
-	print_errors(out, summary, row->errors);
+	print_errors(out, summary, errors_of(row), estimated);
 	strbuf_printf(out, " %s\n", row->name);
 }
 
 static void print_total(struct strbuf *out, const struct summary *summary,
 			const struct row *total)
 {
+	const bool estimated = is_estimated(total);
+
 	strbuf_puts(out, "100.00");
-	print_seconds(out, total->counted);
+	print_seconds(out, total->counted, estimated);
 	strbuf_printf(out, " %11s%*s %9llu", "", summary->quantiles ? 30 : 0,
 		      "", (unsigned long long)total->calls);
-	print_errors(out, summary, total->errors);
+	print_errors(out, summary, total->errors, estimated);
 	strbuf_puts(out, " total\n");
+}
+
+/* total->chosen and .untimed: of the rows that are estimated. */
+static void print_estimate(struct strbuf *out, const struct row *total)
+{
+	if (!is_estimated(total))
+		return;
+	strbuf_printf(out,
+		      "~: each call was counted, but only %llu of %llu were "
+		      "timed, at random\n",
+		      (unsigned long long)total->chosen,
+		      (unsigned long long)(total->chosen + total->untimed));
 }
 
 static void print_rule(struct strbuf *out, const struct summary *summary)
@@ -273,22 +409,32 @@ static void print_table(const struct summary *summary, struct strbuf *out)
 	for (row = summary->rows; row; row = row->hh.next) {
 		total.counted += resolved_time(row);
 		total.calls += row->calls;
-		total.errors += row->errors;
+		total.errors += errors_of(row);
+		if (!is_estimated(row))
+			continue;
+		total.untimed += row->untimed;
+		total.chosen += row->calls - row->untimed;
 	}
 	print_head(out, summary);
 	for (row = summary->rows; row; row = row->hh.next)
-		if (row->calls)
+		if (row->calls && is_unknown(row))
+			print_unknown(out, summary, row);
+		else if (row->calls)
 			print_row(out, summary, row, total.counted);
 	print_rule(out, summary);
 	print_total(out, summary, &total);
+	print_estimate(out, &total);
 }
 
 static int summary_finish(struct sink *sink)
 {
 	struct summary *summary = summary_of(sink);
 	struct output *output = &summary->output;
+	struct row *row;
 
 	end_running_calls(summary);
+	for (row = summary->rows; row; row = row->hh.next)
+		estimate_row(summary, row);
 	HASH_SORT(summary->rows, compare_rows);
 	print_table(summary, &output->text);
 	return output_write(output);
@@ -307,6 +453,7 @@ static void summary_free(struct sink *sink)
 	HASH_ITER(hh, summary->rows, row, next_row) {
 		HASH_DEL(summary->rows, row);
 		histogram_fini(&row->durations);
+		free(row->estimate);
 		free(row->name);
 		free(row);
 	}
