@@ -212,16 +212,26 @@ static int offer_blocks(struct shared *shared)
 	return err;
 }
 
+static int allocate_first(struct shared *shared)
+{
+	int err = allocate(shared, 0, offsetof(struct agent_shared, marks));
+
+	if (err)
+		return err;
+	__atomic_store_n(&shared->memory->dice,
+			 ticks_now() ^ (uint64_t)getpid() << 40,
+			 __ATOMIC_RELAXED);
+	return add_block(shared);
+}
+
 int shared_prepare(struct shared *shared, unsigned stubs)
 {
 	unsigned block;
 	int err = 0;
 
 	if (!shared->blocks) {
-		err = allocate(shared, 0, offsetof(struct agent_shared, marks));
 		shared->stubs = stubs;
-		if (!err)
-			err = add_block(shared);
+		err = allocate_first(shared);
 	}
 	for (block = 0; !err && block < shared->blocks; block++)
 		err = allocate_block(shared, block, stubs);
@@ -271,6 +281,20 @@ void shared_counter(const struct shared *shared, unsigned stub,
 		if (own.longest > ret->longest)
 			ret->longest = own.longest;
 	}
+}
+
+/* Who counts there at the same time draws once more, or goes on with the old one. */
+void shared_set_tally_rate(struct shared *shared, unsigned stub, unsigned rate)
+{
+	unsigned block;
+
+	if (!shared->blocks)
+		return;
+	__atomic_store_n(&block_at(shared, 0)->counters[stub].rate, rate,
+			 __ATOMIC_RELAXED);
+	for (block = 1; block < shared->blocks; block++)
+		__atomic_store_n(&block_at(shared, block)->counters[stub].next,
+				 0, __ATOMIC_RELAXED);
 }
 
 void shared_histogram(const struct shared *shared, unsigned stub,
@@ -669,14 +693,8 @@ void shared_clear_rows(struct shared *shared)
 
 int shared_begin_marks(struct shared *shared)
 {
-	int err = allocate(shared, offsetof(struct agent_shared, marks),
-			   sizeof(shared->memory->marks));
-
-	if (!err)
-		__atomic_store_n(&shared->memory->dice,
-				 ticks_now() ^ (uint64_t)getpid() << 40,
-				 __ATOMIC_RELAXED);
-	return err;
+	return allocate(shared, offsetof(struct agent_shared, marks),
+			sizeof(shared->memory->marks));
 }
 
 bool shared_mark(struct shared *shared, taddr_t address)

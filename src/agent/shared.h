@@ -77,6 +77,12 @@ void shared_histogram(const struct shared *shared, unsigned stub,
 		      uint64_t ret[AGENT_OCTAVES][AGENT_PARTS]);
 
 /*
+ * Where calls are counted when they begin (STUB_TALLIES): from now on one of so many is
+ * told of by the trap, as a power of two. What threads have drawn is drawn anew.
+ */
+void shared_set_tally_rate(struct shared *shared, unsigned stub, unsigned rate);
+
+/*
  * Gives each record that is there to a function, thread by thread; those of
  * one thread in the order of their returns. With AGENT_STACKS, enter is given
  * the entry of each before; else of those whose return address is replaced.

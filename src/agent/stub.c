@@ -91,6 +91,8 @@ static uint32_t hook_of(const struct stub_config *config)
 		return header->unwind;
 	case STUB_FILTERS:
 		return header->filter;
+	case STUB_TALLIES:
+		return header->tally;
 	case STUB_NOTES:
 		break;
 	}

@@ -19,6 +19,7 @@ enum stub_way {
 	STUB_RELEASES, /* … which may give back what was acquired by these */
 	STUB_WALKS,    /* nothing; it looks at return addresses itself */
 	STUB_FILTERS,  /* nothing; it passes on to another stub, or doesn't */
+	STUB_TALLIES, /* calls are counted, but for some that are left to the trap */
 };
 
 struct stub_config {

@@ -27,6 +27,14 @@ static bool has_other(const struct agent_point *own)
 	return false;
 }
 
+/* A hook enters behind the trap, where nobody else is told. */
+static bool has_other_owner(const struct agent_point *own,
+			    const struct trap *trap)
+{
+	return !agent_is_callers(own) &&
+	       (trap->owners != &own->owner || own->owner.next);
+}
+
 const char *agent_why_not_now(const struct agent_point *own)
 {
 	if (agent_tells_ends(own) && !own->space->agent.tid_offset)
@@ -49,20 +57,24 @@ void agent_catch_point(struct agent_point *own)
 	if (stub_alone && agent_stub_target(own, &target) && !target)
 		return; /* nor is what it would lead to */
 	if (own->point->walks ? !agent_walkers_are_wanted(own->space) :
-				own->replaced && !own->called)
+				(own->replaced || own->tallied) && !own->called)
 		return;
 	own->given_up = true;
 	/* By now debug information has been asked for its prototype. */
-	if (own->replaced)
+	if (function && !stub_alone)
+		agent_choose_way(own->space->engine, own,
+				 agent_library_of(own->point));
+	if (own->replaced || own->tallied)
 		own->reason = agent_why_not_now(own);
 	if (own->reason)
 		return;
-	if (has_other(own) || (stub_alone && !target) ||
+	if (has_other(own) || (own->tallied && has_other_owner(own, trap)) ||
+	    (stub_alone && !target) ||
 	    agent_point_config(own, own->point->address, &trap->insn, &config))
 		return;
 	config.leads_to = target;
 	if (config.failure & AGENT_REPLACES && !agent_may_replace(own)) {
-		own->given_up = own->reason;
+		own->given_up = own->reason && !agent_tally_instead(own);
 		return;
 	}
 	stub = function && !stub_alone && !agent_is_callers(own) ?
@@ -77,6 +89,7 @@ void agent_catch_point(struct agent_point *own)
 		return;
 	own->given_up = false;
 	own->stub = stub;
+	agent_tally_begin(own);
 	if (agent_is_callers(own))
 		agent_callers_hook(own);
 }
@@ -121,7 +134,8 @@ bool agent_wants_door(const struct agent_point *own)
 
 	return own->point->walks ?
 		       !own->point->unheard || mode & AGENT_RECORDS :
-		       mode & AGENT_WITH_ROWS || agent_tells_ends(own);
+		       mode & AGENT_WITH_ROWS || agent_tells_ends(own) ||
+			       own->tallied;
 }
 
 struct trap_owner *agent_door_of(struct agent_point *own)

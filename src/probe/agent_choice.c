@@ -60,7 +60,7 @@ static const char *why_no_function(const struct agent_engine *engine,
 	return function->group && !watches ? "heap" : NULL;
 }
 
-static const char *library_of(const struct point *point)
+const char *agent_library_of(const struct point *point)
 {
 	const struct module *module =
 		module_find(point->space->space, point->address);
@@ -72,7 +72,8 @@ static const char *library_of(const struct point *point)
 
 bool agent_is_callable(const struct point *point)
 {
-	return callable_by_agent(point->function->name, library_of(point));
+	return callable_by_agent(point->function->name,
+				 agent_library_of(point));
 }
 
 /* What memory its records hold: texts, or what it fills. Nothing of other libraries'
@@ -85,7 +86,7 @@ static void plan_captures(const struct point *point, bool callable,
 
 	memset(ret, 0, AGENT_CAPTURES);
 	*texts_ret = callable ? capture_plan(name, ret) : 0;
-	*filled_ret = !callable && is_c_library(library_of(point)) ?
+	*filled_ret = !callable && is_c_library(agent_library_of(point)) ?
 			      fill_plan(name, ret) :
 			      0;
 }
@@ -150,6 +151,29 @@ static const char *why_no_walk(const struct point *point)
 	return point->space->space->arch == &arch_x86_64 ? NULL : "32 bits";
 }
 
+const char *agent_why_not_timed(const struct agent_engine *engine,
+				const struct point *point, const char *library)
+{
+	const struct function *function = point->function;
+	struct plain_prototype plain;
+
+	if (!prototype_plain_result(function->prototype, &plain))
+		return "result is no number";
+	return callable_by_agent(function->name, library) ?
+		       NULL :
+		       agent_why_not_replaceable(engine, function, library);
+}
+
+void agent_choose_way(const struct agent_engine *engine,
+		      struct agent_point *own, const char *library)
+{
+	own->tallied = agent_may_tally(engine, own->point) &&
+		       (own->irreplaceable ||
+			agent_why_not_timed(engine, own->point, library));
+	own->replaced = !own->tallied && !(engine->mode & AGENT_WATCHES) &&
+			!callable_by_agent(own->point->function->name, library);
+}
+
 /* In a log or a table. Of what is replaced arguments aren't kept for the latter. */
 static const char *why_not_noted(const struct agent_engine *engine,
 				 const struct point *point)
@@ -157,15 +181,14 @@ static const char *why_not_noted(const struct agent_engine *engine,
 	const struct function *function = point->function;
 	const bool callable = agent_is_callable(point);
 	const char *reason =
-		callable ? NULL :
-			   agent_why_not_replaceable(engine, function,
-						     library_of(point));
+		agent_why_not_timed(engine, point, agent_library_of(point));
 	struct plain_prototype plain;
 
-	if (!prototype_plain_result(function->prototype, &plain))
-		return "result is no number";
+	if (reason && agent_may_tally(engine, point))
+		return NULL;
 	if (reason || (!callable && engine->mode & AGENT_COUNTS))
 		return reason;
+	(void)prototype_plain_result(function->prototype, &plain);
 	if (plain.arguments > AGENT_ARGUMENTS)
 		return "too many arguments";
 	return engine->mode & AGENT_RECORDS &&
@@ -249,6 +272,10 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 		ret->failure = failure_when_watched(function) |
 			       agent_sampled_act(function);
 		ret->way = way_when_watched(own->space->engine, function);
+		return 0;
+	}
+	if (own->tallied) {
+		ret->way = STUB_TALLIES;
 		return 0;
 	}
 	if (!prototype_plain_result(function->prototype, &plain))

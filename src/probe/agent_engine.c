@@ -92,8 +92,8 @@ static int plant(struct engine *base, struct point *point)
 	own->door.ops = &agent_door_ops;
 	own->point = point;
 	own->stub = own->filter = -1;
-	own->replaced = point->function && !(engine->mode & AGENT_WATCHES) &&
-			!agent_is_callable(point);
+	if (point->function)
+		agent_choose_way(engine, own, agent_library_of(point));
 	err = trap_plant(point->space->space, point->address, &own->owner);
 	if (err) {
 		free(own);
@@ -157,6 +157,7 @@ static void look_after(struct agent_space *space, uint64_t now)
 		retire(space);
 	}
 	agent_learn_stacks(space);
+	agent_tallies_look(space, now);
 	engine->report.blind += blind;
 	agent_note_missed(space, blind, now);
 }
@@ -175,10 +176,12 @@ static void drain(struct event_source *source, uint64_t now)
 	ticks_adjust(&engine->ticks);
 	for (space = engine->spaces; space; space = space->next)
 		look_after(space, now);
-	for (space = engine->spaces; space; space = space->next)
+	for (space = engine->spaces; space; space = space->next) {
 		pause = agent_tables_make(space) ?
 				0 :
 				agent_pause_for_walkers(space, pause);
+		pause = agent_pause_for_tallies(space, pause);
+	}
 	engine->drained = now;
 	if (agent_tell(engine) >= MANY_RECORDS)
 		source->due = clock_now();

@@ -153,9 +153,10 @@ static void on_hit(struct trap_owner *owner, struct task *task)
 		on_walk(own, task);
 		return;
 	}
-	note_hit(own);
 	moment = moment_of_stop(task);
 	moment.chosen = agent_chosen_at(own->space, &moment);
+	if (!agent_tally_hit(own, &moment))
+		note_hit(own);
 	agent_find_errno(&own->space->agent, &moment);
 	if (passes_untold(own, task))
 		return;
@@ -186,6 +187,7 @@ static void on_door(struct trap_owner *owner, struct task *task)
 	regs.user.rip = own->point->address;
 	moment.regs = &regs;
 	moment.chosen = agent_chosen_at(own->space, &moment);
+	(void)agent_tally_hit(own, &moment);
 	if (!is_alone(owner, task) ||
 	    !agent_watch_sends_back(own, task, &moment))
 		tell_reached(own, task, &moment);

@@ -8,6 +8,22 @@
 
 /* What the files of the engine share. */
 
+/* Calls of a function that are told of by traps, where the others are but counted. */
+struct tallying {
+	unsigned rate;   /* one of so many, as a power of two */
+	uint64_t told;   /* so many were */
+	uint64_t looked; /* there were so many others at the last look, … */
+	uint64_t recent; /* … so many of them since the one before */
+};
+
+/* … and what that may cost, of all functions of a space. */
+struct tally_budget {
+	uint64_t cost;   /* of one, in nanoseconds */
+	uint64_t saved;  /* so much of them wasn't used … */
+	uint64_t since;  /* … by then */
+	uint64_t looked; /* at how often each is called, when */
+};
+
 /*
  * A point that is caught: by its trap, and by slots once .stub is set. That of
  * a call site is caught by one or the other.
@@ -23,20 +39,23 @@ struct agent_point {
 	uint64_t binds_until; /* … and others may be binding it (monotonic) */
 	bool called;          /* its trap has been hit */
 	bool replaced;        /* a stub is to replace return addresses */
-	int stub;             /* -1: none yet */
-	int filter;           /* the stub before it, of one module; or -1 */
-	uint64_t hits;        /* of its trap, since there is a stub */
-	uint64_t hits_looked; /* … when slots were looked for last */
-	uint64_t patch_at;    /* so many hits: a jump is tried; … */
-	uint64_t retry_at;    /* … who walks over stacks: not before, … */
-	unsigned doublings;   /* … and ever later */
-	bool has_door;        /* in its stub */
-	bool patched;         /* its first bytes are a jump to the agent … */
-	bool refused;         /* … and never will be */
-	bool given_up;        /* there will be none */
-	bool told;            /* its counter has been */
-	bool noted;           /* in the report, or among the refusals */
-	const char *reason;   /* why it isn't caught in the process; or NULL */
+	bool tallied;         /* … or to count calls when they begin, … */
+	bool irreplaceable; /* … as nothing may be replaced in its process */
+	struct tallying tally; /* … of which some are told of */
+	int stub;              /* -1: none yet */
+	int filter;            /* the stub before it, of one module; or -1 */
+	uint64_t hits;         /* of its trap, since there is a stub */
+	uint64_t hits_looked;  /* … when slots were looked for last */
+	uint64_t patch_at;     /* so many hits: a jump is tried; … */
+	uint64_t retry_at;     /* … who walks over stacks: not before, … */
+	unsigned doublings;    /* … and ever later */
+	bool has_door;         /* in its stub */
+	bool patched;          /* its first bytes are a jump to the agent … */
+	bool refused;          /* … and never will be */
+	bool given_up;         /* there will be none */
+	bool told;             /* its counter has been */
+	bool noted;            /* in the report, or among the refusals */
+	const char *reason;    /* why it isn't caught in the process; or NULL */
 	struct agent_point *next;
 };
 
@@ -125,9 +144,11 @@ struct agent_space {
 		looked_up; /* mappings asked for texts: how often; when last */
 	/* Whether some module throws exceptions by code that isn't found. */
 	bool hides_walkers, knows_walkers;
-	bool cuts_stacks;  /* … or takes pieces of stacks away */
-	bool replaces;     /* a function was called whose return is to be
+	bool cuts_stacks; /* … or takes pieces of stacks away */
+	bool replaces;    /* a function was called whose return is to be
 			      replaced */
+	bool tallies;     /* … or that is but counted when it begins */
+	struct tally_budget budget;
 	bool marks;        /* what was kept by then is marked */
 	uint64_t unmarked; /* … and for this there was no place */
 	struct known_walk
@@ -295,6 +316,17 @@ void agent_find_errno(struct agent *agent, const struct moment *moment);
 
 /* ---- agent_choice.c ---- */
 
+/* The library that it lies in, as its name is known to lists. */
+const char *agent_library_of(const struct point *point);
+
+/* Sets .replaced and .tallied; nothing of a function that is called. */
+void agent_choose_way(const struct agent_engine *engine,
+		      struct agent_point *own, const char *library);
+
+/* Why it isn't known when calls of the point return, and whether they fail; or NULL. */
+const char *agent_why_not_timed(const struct agent_engine *engine,
+				const struct point *point, const char *library);
+
 /* Why a point isn't caught in the process; NULL: it may be. */
 const char *agent_why_not(const struct agent_engine *engine,
 			  const struct point *point);
@@ -319,6 +351,32 @@ void agent_note_cost(struct agent_space *space);
 
 /* Code and addresses are left in a process that lives. */
 void agent_note_what_stays(const struct agent_space *own);
+
+/* ---- agent_tallies.c ---- */
+
+/* Whether the calls of a point that the agent can't see the end of may be counted when
+   they begin; and that they are to be. */
+bool agent_may_tally(const struct agent_engine *engine,
+		     const struct point *point);
+
+/* What no return may be replaced of is counted so from now on, if it may. */
+bool agent_tally_instead(struct agent_point *own);
+
+/* It has got its stub. */
+void agent_tally_begin(struct agent_point *own);
+
+/* Whether that is done already of any function. */
+bool agent_tallies_some(const struct agent_space *space);
+
+/* A call has come to the point's trap. Returns whether it was chosen for that. */
+bool agent_tally_hit(struct agent_point *own, const struct moment *moment);
+
+/* Now and then: whether others of its calls are to be told of, more or less often. */
+void agent_tallies_look(struct agent_space *space, uint64_t now);
+
+/* Who is sent to a trap is so within a moment after a sign of life alone. */
+uint64_t agent_pause_for_tallies(const struct agent_space *space,
+				 uint64_t pause);
 
 /* ---- agent_replaced.c ---- */
 

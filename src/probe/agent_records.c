@@ -498,12 +498,16 @@ static void tell_count(const struct agent_point *point,
 		.function = point->point->function,
 		.pid = space->pid,
 		.calls = now->calls,
-		.failed = now->failed,
-		.ns = ticks_length(ticks, now->ticks),
-		.longest = ticks_length(ticks, now->longest),
 	};
 
-	if (space->engine->mode & AGENT_DURATIONS) {
+	if (point->tallied) {
+		count.untimed = true;
+	} else {
+		count.failed = now->failed;
+		count.ns = ticks_length(ticks, now->ticks);
+		count.longest = ticks_length(ticks, now->longest);
+	}
+	if (space->engine->mode & AGENT_DURATIONS && !point->tallied) {
 		durations = xcalloc(AGENT_OCTAVES * AGENT_PARTS,
 				    sizeof(*durations));
 		count.durations = durations;

@@ -117,14 +117,15 @@ struct call_chosen agent_chosen_at(struct agent_space *space,
 				   const struct moment *moment)
 {
 	const taddr_t slot = moment->arch->return_slot(moment->regs);
+	const pid_t tid = space->agent.tid_offset ? moment->tid : 0;
 	enum agent_choice choice;
 	unsigned rate;
 
-	if (!is_asked(space))
+	if (!is_asked(space) && !agent_tallies_some(space))
 		return (struct call_chosen){ 0 };
 	choice = shared_take_choice(&space->agent.shared,
-				    moment->regs->user.fs_base, moment->tid,
-				    slot, &rate);
+				    moment->regs->user.fs_base, tid, slot,
+				    &rate);
 	space->engine->chosen_stops += choice != AGENT_CHOICE_OPEN;
 	return agent_call_chosen(choice, rate);
 }

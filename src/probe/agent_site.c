@@ -187,7 +187,7 @@ static bool may_catch(struct agent_point *own, taddr_t value,
 	library = library_at(own, value);
 	if (!library)
 		return false;
-	own->replaced = !callable_by_agent(own->point->function->name, library);
+	agent_choose_way(own->space->engine, own, library);
 	return !own->replaced ||
 	       !agent_why_not_replaceable(own->space->engine,
 					  own->point->function, library);
@@ -238,14 +238,14 @@ static void catch_site(struct agent_point *own, taddr_t value)
 
 	if (!may_catch(own, value, &entering))
 		return;
-	if (own->replaced) {
+	if (own->replaced || own->tallied) {
 		own->reason = agent_why_not_now(own);
 		own->given_up = own->reason;
 		if (own->reason)
 			return;
 	}
 	if (own->replaced && !agent_may_replace(own)) {
-		own->given_up = own->reason;
+		own->given_up = own->reason && !agent_tally_instead(own);
 		return;
 	}
 	own->given_up = true;
@@ -273,6 +273,7 @@ static void catch_site(struct agent_point *own, taddr_t value)
 	own->given_up = false;
 	own->stub = stub;
 	own->target = value;
+	agent_tally_begin(own);
 }
 
 bool agent_site_pass(struct agent_point *own, struct task *task)

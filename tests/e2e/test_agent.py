@@ -523,7 +523,7 @@ def told(case):
                   r"process took it \d+ ns more, in all [\d.]+ .?s of its "
                   r"processors' time", tracer.err, "the cost")
     h.check_match(r"caught: 1 function in the process, 1 by traps alone "
-                  r"\(returns in its own way: 1\)", tracer.err, "engines")
+                  r"\(no slot leads there: 1\)", tracer.err, "engines")
     own = number(r"; ([\d,]+) calls? in the process", tracer.err)
     h.check(own > 0, tracer.err)
 

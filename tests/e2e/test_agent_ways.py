@@ -137,6 +137,20 @@ def by_traps(case, program):
     h.check("stacks that are cut in pieces" in tracer.err, tracer.err)
 
 
+@h.test("counted when they begin, by default, where a place may be several calls'")
+def cut_counted(case):
+    for program in (ways("_greenlet.so"),
+                    ways("libways.so", "-DSTACK_CUTTER=acosw")):
+        target = start(case, program, "2", "400")
+        tracer = attach(case, target, "-L", "-x", WAYS, engine="auto")
+        target.say("go\n")
+        finish(target)
+        h.check_equal(tracer.wait(), 0, "status of calltrap")
+        check_counts(target, h.read(tracer.log_path))
+        h.check(is_caught(tracer, "read", "ways_throws", "ways_cleans",
+                          "ways_calls"), tracer.err)
+
+
 @h.test("by traps from when a library comes that takes pieces of stacks away")
 def cut_later(case):
     h.need_jumps()

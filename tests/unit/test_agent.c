@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -2712,6 +2713,150 @@ START_TEST(a_call_whose_return_is_replaced_is_recorded)
 }
 END_TEST
 
+/* ---- calls that are counted when they begin ---- */
+
+static struct {
+	unsigned long calls; /* that were left to the trap */
+	double stand_for;
+	unsigned rates;  /* a bit for each rate that was said */
+	uintptr_t found; /* its return address, as the function finds it */
+	bool ends;       /* it jumps out of the function */
+	jmp_buf out;
+} told_of;
+
+static __attribute__((noinline)) long counted_only(long a, long b, long c,
+						   long d, long e, long f)
+{
+	told_of.found = (uintptr_t)__builtin_return_address(0);
+	if (told_of.ends)
+		longjmp(told_of.out, 1);
+	return original(a, b, c, d, e, f);
+}
+
+/* In the place of the trap, which knows where the return address lies. */
+__asm__(".text\nat_door:\n\tlea (%rsp), %rdi\n\tmov $1, %esi\n"
+	"\tsub $8, %rsp\n\tcall tell_of\n\tadd $8, %rsp\n\tmov $77, %eax\n\tret\n");
+extern char at_door[];
+void tell_of(uintptr_t slot_of_return);
+
+void tell_of(uintptr_t slot_of_return)
+{
+	struct call call = { 0 };
+	enum agent_choice choice;
+	uintptr_t pointer;
+	unsigned rate;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	choice = shared_take_choice(&shared, pointer,
+				    gate->tid_offset ?
+					    (pid_t)syscall(SYS_gettid) :
+					    0,
+				    slot_of_return, &rate);
+	ck_assert_int_eq(choice, AGENT_CHOICE_KEPT);
+	told_of.calls++;
+	told_of.rates |= 1u << rate;
+	call.chosen = (struct call_chosen){ CALL_KEPT, rate };
+	told_of.stand_for += call_stands_for(&call);
+}
+
+static void set_up_tallied(void)
+{
+	const uint64_t door = (uintptr_t)at_door;
+
+	memset(&told_of, 0, sizeof(told_of));
+	set_up(AGENT_COUNTS);
+	put_stub(0, (void *)(uintptr_t)counted_only, 0, STUB_TALLIES);
+	write_code(base + AGENT_STUBS_OFFSET +
+			   offsetof(struct agent_stub, door),
+		   &door, sizeof(door));
+}
+
+static void call_tallied(unsigned long times, bool beats)
+{
+	while (times--) {
+		const long result = slot(1, 2, 3, 4, 5, 6);
+
+		ck_assert(result == 654321 || result == 77);
+		if (times % 64 == 0 && beats)
+			shared_live(&shared);
+	}
+}
+
+START_TEST(each_call_is_counted_or_told_of)
+{
+	const unsigned long many = 1000000;
+	unsigned rate;
+
+	set_up_tallied();
+	call_tallied(100, true);
+	ck_assert_uint_eq(told_of.calls, 100);
+	ck_assert_uint_eq(counted(0), 0);
+	for (rate = 1; rate < 12; rate += 5) {
+		const unsigned long told_before = told_of.calls;
+		const unsigned long counted_before = counted(0);
+		double expected = (double)many / (1u << rate);
+
+		told_of.stand_for = 0;
+		told_of.rates = 0;
+		shared_set_tally_rate(&shared, 0, rate);
+		call_tallied(many, true);
+		ck_assert_uint_eq(told_of.calls - told_before + counted(0) -
+					  counted_before,
+				  many);
+		ck_assert_uint_eq(calls_of_original, counted(0));
+		ck_assert_uint_eq(told_of.rates, 1u << rate);
+		expected = (double)(told_of.calls - told_before);
+		/* Six times what it is off by as a rule. */
+		ck_assert_double_lt(fabs(told_of.stand_for - (double)many),
+				    6 * (double)many / sqrt(expected));
+	}
+	tear_down();
+}
+END_TEST
+
+/* No frame of ours is there, and nothing else stands for where it returns to. */
+START_TEST(what_is_but_counted_returns_by_itself)
+{
+	unsigned i;
+
+	set_up_tallied();
+	call_tallied(1, true);
+	shared_set_tally_rate(&shared, 0, 31);
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	ck_assert(told_of.found -
+			  (uintptr_t)what_is_but_counted_returns_by_itself_fn <
+		  4096);
+	told_of.ends = true;
+	for (i = 0; i < 2 * AGENT_RETURNS; i++)
+		if (!setjmp(told_of.out))
+			(void)slot(1, 2, 3, 4, 5, 6);
+	ck_assert_uint_eq(counted(0), 1 + 2 * AGENT_RETURNS);
+	ck_assert_uint_eq(told_of.calls, 1);
+	tear_down();
+}
+END_TEST
+
+/* Nobody is sent to a trap that may not be served, and no call is missed for that. */
+START_TEST(without_a_sign_of_life_all_are_counted)
+{
+	set_up_tallied();
+	gate->patience *= 64; /* an hour; a minute is fresh */
+	shared.memory->beat -= gate->patience / 64;
+	call_tallied(10, false);
+	ck_assert_uint_eq(told_of.calls, 0);
+	ck_assert_uint_eq(counted(0), 10);
+	ck_assert_uint_eq(gate->on, 1);
+	shared_beat(&shared);
+	call_tallied(10, false);
+	ck_assert_uint_eq(told_of.calls, 10);
+	shared.memory->beat -= gate->patience + 1;
+	call_tallied(10, false);
+	ck_assert_uint_eq(told_of.calls, 10);
+	ck_assert_uint_eq(gate->on, 0);
+	tear_down();
+}
+END_TEST
+
 START_TEST(who_walks_over_the_stack_finds_what_was_there)
 {
 	set_up_replaced(AGENT_RECORDS);
@@ -3359,6 +3504,9 @@ int main(void)
 	tcase_add_test(tests, marks_are_found_where_nobody_counts_them);
 	tcase_add_test(tests, what_is_kept_again_is_marked_while_it_is_told);
 	tcase_add_test(tests, a_call_whose_return_is_replaced_is_recorded);
+	tcase_add_test(tests, each_call_is_counted_or_told_of);
+	tcase_add_test(tests, what_is_but_counted_returns_by_itself);
+	tcase_add_test(tests, without_a_sign_of_life_all_are_counted);
 	tcase_add_test(tests, who_walks_over_the_stack_finds_what_was_there);
 	tcase_add_test(tests, behind_a_closed_gate_calls_return);
 	tcase_add_test(tests, the_gate_of_a_dead_calltrap_is_shut);

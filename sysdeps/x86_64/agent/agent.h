@@ -85,6 +85,7 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp) HIDDEN;
 unsigned agent_put_back(const struct agent_frame *frame) HIDDEN;
 void agent_come_back(struct agent_result *result) HIDDEN;
 void agent_returned(const struct agent_frame *frame, uint64_t now) HIDDEN;
+unsigned agent_tally(const struct agent_frame *frame) HIDDEN;
 unsigned agent_choose(struct agent_frame *frame, uint64_t fp) HIDDEN;
 void agent_chosen(const struct agent_frame *frame) HIDDEN;
 void agent_boot_run(uint64_t turn) HIDDEN;

@@ -49,7 +49,7 @@ static inline bool go_in(struct agent_frame *frame, struct agent_thread *thread,
 	return true;
 }
 
-static uint64_t next_distance(uint64_t mean)
+RARE uint64_t next_distance(uint64_t mean)
 {
 	const uint64_t state = __atomic_fetch_add(&agent_shared.dice, DICE_STEP,
 						  __ATOMIC_RELAXED);

@@ -7,4 +7,7 @@
 /* If it is where it is looked for first. */
 struct agent_thread *known_thread(void) HIDDEN;
 
+/* How far it is to the next mark: at random, so far in the mean, and a bit. */
+uint64_t next_distance(uint64_t mean) HIDDEN;
+
 #endif

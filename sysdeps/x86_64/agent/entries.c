@@ -308,16 +308,12 @@ static inline void write_known(const struct config *config,
 
 _Static_assert(AGENT_RECORD_WORDS >= AGENT_WATCH_STORED_WORDS, "either");
 
-/* A 64th of the patience: who has given a sign of life since serves traps. */
-#define FRESH_BITS 6
-
 __attribute__((noinline)) enum way go_by_trap(const struct config *config)
 {
 	while (READ(on)) {
 		const uint64_t now = ticks();
 
-		if ((int64_t)(now - agent_shared.beat) <=
-		    (int64_t)(config->patience >> FRESH_BITS))
+		if (serves_traps(config, now))
 			return BY_TRAP;
 		if (is_alone(config, now))
 			close_gate();

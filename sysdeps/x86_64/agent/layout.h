@@ -23,7 +23,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 22
+#define AGENT_VERSION 23
 
 #define AGENT_CODE_SIZE      0x6000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -42,7 +42,7 @@
 /* What calltrap finds at the beginning of the code, and what it fills in. */
 #define AGENT_BOOTS        8   /* turns; each is entered … */
 #define AGENT_BOOT_SIZE    32  /* … so far behind the one before */
-#define AGENT_BOOT_RETURNS 112 /* offset of boot_returns, for assembly */
+#define AGENT_BOOT_RETURNS 120 /* offset of boot_returns, for assembly */
 
 struct agent_header {
 	uint64_t magic;
@@ -59,6 +59,8 @@ struct agent_header {
 	uint32_t unwind;  /* … of functions that walk over stacks */
 	uint32_t back;    /* what stands for replaced return addresses */
 	uint32_t filter;  /* … of calls of one module alone */
+	uint32_t tally; /* … where calls are counted when they begin, no more */
+	uint32_t unused;
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
 	uint64_t shared_size; /* of what is to be shared */
@@ -578,12 +580,27 @@ _Static_assert(offsetof(struct agent_shared, marks) == AGENT_MARKS_OFFSET &&
 /* One return of so many is measured: any, so what repeats is no matter. */
 #define AGENT_MEASURED 64
 
-/* Of one function in one block. */
+/*
+ * Of one function in one block. Where calls are counted when they begin, and nothing
+ * else is done (STUB_TALLIES), those that are chosen at random go by the trap instead,
+ * which tells of them, and they aren't counted here.
+ */
 struct agent_counter {
 	uint64_t calls;
-	uint64_t failed;
-	uint64_t ticks;
-	uint64_t longest;
+	union {
+		struct {
+			uint64_t failed;
+			uint64_t ticks;
+			uint64_t longest;
+		};
+		struct {
+			uint64_t next; /* the call that is chosen, as .calls counts
+					  them; 0: that is to be drawn */
+			uint64_t drawn; /* … the rate then */
+			uint64_t rate; /* block 0: calltrap wants one of so many
+					   calls, as a power of two */
+		};
+	};
 };
 
 /*

@@ -269,7 +269,7 @@ static bool may_be_ours(unsigned i, uint64_t word, uint64_t sp)
 	       (!own->stack_high || sp >= own->stack_low);
 }
 
-void put_all_back(const struct agent_thread *thread, uint64_t sp)
+RARE void put_all_back(const struct agent_thread *thread, uint64_t sp)
 {
 	unsigned i;
 

@@ -10,6 +10,15 @@ static inline bool is_alone(const struct config *config, uint64_t now)
 	return (int64_t)(now - agent_shared.beat) > (int64_t)config->patience;
 }
 
+/* A 64th of the patience: who has given a sign of life since serves traps. */
+#define FRESH_BITS 6
+
+static inline bool serves_traps(const struct config *config, uint64_t now)
+{
+	return (int64_t)(now - agent_shared.beat) <=
+	       (int64_t)(config->patience >> FRESH_BITS);
+}
+
 static inline bool is_full(const struct config *config,
 			   const struct agent_block *block, unsigned words)
 {

@@ -6,6 +6,8 @@ static uint32_t take_offer(uint32_t *offer_ret)
 	uint32_t i, block;
 
 	for (i = 0; i < AGENT_OFFERS; i++) {
+		/* Else clang makes sixteen copies of this. */
+		__asm__("" : "+r"(i));
 		if (!agent_shared.offers[i])
 			continue;
 		block = __atomic_exchange_n(&agent_shared.offers[i], 0,
@@ -17,7 +19,7 @@ static uint32_t take_offer(uint32_t *offer_ret)
 	return 0;
 }
 
-void take_block(struct agent_thread *thread)
+RARE void take_block(struct agent_thread *thread)
 {
 	uint32_t none = 0, offer, block = take_offer(&offer);
 

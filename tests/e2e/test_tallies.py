@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""-c: calls whose returns the agent can't see are counted when they begin, each
+once; how long they take, and whether they fail, is estimated from some."""
+
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+import harness as h
+
+PROTOTYPES = """long tally_work(long);
+fails_negative(long) tally_half(long);
+"""
+
+
+def tally():
+    directory = h.build_directory("tally")
+    h.build_library("libtally.so", "libtally.c", "-O1", directory=directory)
+    return h.build("tally", "tally.c", "-O1", "-pthread", *h.near(directory),
+                   "-l:libtally.so", directory=directory)
+
+
+def rows(log):
+    """Of each function: seconds, calls, errors, as they stand there. Those that are
+    estimated have a mark, or are unknown where stops wait for processors."""
+    found = {}
+    for line in log.splitlines():
+        row = re.match(r" *[\d.?]+ +(~?[\d.]+|\?) +(?:[~<]?\d+|\?) +(\d+) +"
+                       r"(?:(~?\d+|\?) +)?(\w+)$", line)
+        if row:
+            found[row[4]] = (row[1], int(row[2]), row[3])
+    return found
+
+
+def estimate(number, log, is_time):
+    h.check(number and (number == "?" or number[0] == "~"), log)
+    if number == "?" or (is_time and os.getloadavg()[0] >
+                         3 * (os.cpu_count() or 1)):
+        raise h.Skip("what a stop costs is more than what is to be told")
+    return float(number[1:])
+
+
+def run(case, *arguments, options=()):
+    tracer = case.start_calltrap("-c", *options, tally(), *map(str, arguments))
+    h.check_equal(tracer.wait(), 7, "status: " + tracer.err)
+    log = h.read(tracer.log_path)
+    made = dict(re.findall(r"^count (\w+) (\d+)$", tracer.out, re.M))
+    h.check_equal(len(made), 2, "functions")
+    found = rows(log)
+    for function, number in made.items():
+        h.check_equal(found[function][1], int(number), "calls of " + function)
+    return tracer, log, found
+
+
+@h.test("each call is counted, and few of them stop")
+def counted(case):
+    _, log, found = run(case, 4, 10, 100000)
+    h.check(found["tally_half"][0][0] in "~?", log)
+    timed, all_calls = map(int, h.check_match(
+        r"^~: each call was counted, but only (\d+) of (\d+) were timed, at "
+        r"random$", log, "estimate").groups())
+    h.check(all_calls >= 4000000 and timed < all_calls / 100, log)
+
+
+@h.test("the program's calls alone, of those that come by one slot")
+def program(case):
+    run(case, 2, 10, 20000, options=["-L", "-e", "tally_*"])
+
+
+@h.test("those of everybody, at the function's entry")
+def everybody(case):
+    run(case, 2, 10, 20000, options=["-L", "-x", "tally_*"])
+
+
+@h.test("times are those of calls that take long and short by turns")
+def estimated(case):
+    tracer, log, found = run(case, 1, 6000, 1)
+    took = int(h.check_match(r"took (\d+)", tracer.out, "time")[1]) / 1e6
+    seconds = estimate(found["tally_work"][0], log, True)
+    # A fifth or nearly twice that, if each of them were of one kind.
+    h.check(0.6 * took < seconds < 1.4 * took, "%s, took %s" % (log, took))
+
+
+@h.test("failures are those of calls that fail by turns")
+def failures(case):
+    _, log, found = run(case, 1, 10, 100000,
+                        options=["-F", case.write("tally.conf", PROTOTYPES)])
+    errors = estimate(found["tally_half"][2], log, False)
+    h.check(200000 < errors < 800000, log)
+
+
+if __name__ == "__main__":
+    sys.exit(h.main(of_x86="the agent"))
