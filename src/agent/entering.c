@@ -317,6 +317,20 @@ static bool reserved(struct agent *agent, struct task *task)
 	return agent_start_image(agent, task);
 }
 
+/* For who walks over stacks. */
+static struct own_frames own_frames_at(taddr_t base)
+{
+	static const uint8_t call[] = AGENT_CALL;
+	struct own_frames ret = { .size = AGENT_FRAME_RETURN };
+	size_t at, count = 0;
+
+	for (at = 0; at + sizeof(call) <= agent_image_size; at++)
+		if (!memcmp(agent_image + at, call, sizeof(call)) &&
+		    count < OWN_FRAMES)
+			ret.returns[count++] = base + at + sizeof(call);
+	return ret;
+}
+
 bool agent_is_inside(struct agent *agent)
 {
 	const struct agent_header *header = (const void *)agent_image;
@@ -328,6 +342,7 @@ bool agent_is_inside(struct agent *agent)
 	errand_keep_room(agent->space, false);
 	returns_init(&agent->returns, agent->space, agent->base, header->back);
 	agent->space->replaced = &agent->returns.replaced;
+	agent->space->own_frames = own_frames_at(agent->base);
 	diag_debug(DIAG_TRAP, "agent: in process %d at %#" PRIx64 "%s",
 		   (int)agent->space->memory.pid, agent->base,
 		   agent->reused ? ", again" : "");

@@ -131,6 +131,9 @@ enum step step_by_row(struct walk *walk, const struct code_site *site);
 /* At a function's first instruction. */
 enum step step_from_entry(struct walk *walk);
 
+/* One of ours, see struct own_frames: callers have all else as it is. */
+enum step step_over_own_frame(struct walk *walk);
+
 /*
  * In code without tables that has pushed nothing: the few instructions of a
  * system call (clone(2)'s), or what looks like a stub of the linker's. What

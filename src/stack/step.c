@@ -231,6 +231,20 @@ enum step step_from_entry(struct walk *walk)
 	return STEP_DONE;
 }
 
+enum step step_over_own_frame(struct walk *walk)
+{
+	const struct space *space = walk->own->space;
+	const struct dwarf_arch *dwarf = walk->arch->dwarf;
+	const taddr_t at = walk->registers[dwarf->sp] + space->own_frames.size;
+	uint64_t address;
+
+	if (!is_known(walk, dwarf->sp) || !read_word(walk, at, &address))
+		return STEP_FAILED;
+	set_ip(walk, address);
+	walk->registers[dwarf->sp] = at + walk->arch->word_size;
+	return STEP_DONE;
+}
+
 enum step step_from_system_call(struct walk *walk)
 {
 	uint64_t address;

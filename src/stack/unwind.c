@@ -154,6 +154,21 @@ static void find_system_call(struct walk *walk,
 					       walk_ip(walk), true);
 }
 
+/* A slot's hook may have called the one of all calls of its function: two. */
+#define OWN_FRAMES_MOST 4
+
+/* They are no part of the program's stack. */
+static void pass_own_frames(struct walk *walk)
+{
+	unsigned i;
+
+	for (i = 0; i < OWN_FRAMES_MOST &&
+		    space_is_own_frame(walk->own->space, walk_ip(walk));
+	     i++)
+		if (step_over_own_frame(walk) != STEP_DONE)
+			break;
+}
+
 /* The frame at which the registers are now. False when that is no code. */
 static bool arrive(struct walk *walk, struct unwind_position *position,
 		   bool at_entry)
@@ -162,6 +177,8 @@ static bool arrive(struct walk *walk, struct unwind_position *position,
 
 	position->exact = position->method == FRAME_SIGNAL ||
 			  position->method == FRAME_INNERMOST;
+	if (!position->exact)
+		pass_own_frames(walk);
 	position->site =
 		site_find(walk->own, walk->pid, walk_ip(walk), position->exact);
 	if (position->method == FRAME_INNERMOST && !at_entry)

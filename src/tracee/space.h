@@ -25,6 +25,18 @@ struct replaced_returns {
 };
 
 /*
+ * Frames of ours, between a caller and the function that it has called: which returns
+ * to one of these addresses, and so far above its stack pointer then lies the caller's
+ * return address.
+ */
+#define OWN_FRAMES 4
+
+struct own_frames {
+	taddr_t returns[OWN_FRAMES]; /* 0: no more */
+	unsigned size;
+};
+
+/*
  * An address space. Tracees share one after vfork and clone(CLONE_VM): what
  * belongs to memory belongs here, never to a task.
  */
@@ -52,6 +64,7 @@ struct space {
 	bool shadow_stack;       /* these two: see passing.c */
 	bool shadow_stack_known;
 	struct replaced_returns *replaced; /* NULL: none */
+	struct own_frames own_frames;
 	taddr_t awaited; /* see space_await_none(); 0: nobody waits */
 	void *client;    /* of the tracer's client */
 };
@@ -66,6 +79,17 @@ static inline taddr_t space_true_return(const struct space *space, taddr_t slot,
 		return address;
 	original = space->replaced->original(space->replaced, slot);
 	return original ? original : address;
+}
+
+static inline bool space_is_own_frame(const struct space *space,
+				      taddr_t address)
+{
+	unsigned i;
+
+	for (i = 0; i < OWN_FRAMES && space->own_frames.returns[i]; i++)
+		if (space->own_frames.returns[i] == address)
+			return true;
+	return false;
 }
 
 /* pid: any live task of it. */

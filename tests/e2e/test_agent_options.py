@@ -206,6 +206,15 @@ def objects_within(case):
     h.check("could not be followed" not in result.err, result.err)
 
 
+@h.test("-w: what stops within a call that a hook has made has its whole stack")
+def stacks_of_stops_within(case):
+    """malloc() within strdup(): the first ones stop, for rules."""
+    result = run(case, "agent", "-w", "6", names=NAMES + "+" + of_libc("malloc"))
+    h.check(result.log.count("malloc") > 100, "calls of malloc")
+    h.check_equal(result.log_text.count("what called this is not known"), 0,
+                  "stacks that end too early")
+
+
 # --------------------------------------------------- system calls, scripts
 
 def sayer():

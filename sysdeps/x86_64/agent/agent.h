@@ -49,7 +49,9 @@ struct agent_frame {
 	uint64_t return_address; /* … or what stands for it, see caller_of() */
 };
 
-_Static_assert(offsetof(struct agent_frame, return_address) == 104,
+_Static_assert(offsetof(struct agent_frame, return_address) ==
+			       AGENT_FRAME_RETURN &&
+		       AGENT_FRAME_RETURN == 104,
 	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_stub, original) == AGENT_STUB_ORIGINAL,
 	       "as hook.S has it");

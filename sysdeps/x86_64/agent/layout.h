@@ -72,6 +72,16 @@ struct agent_header {
 	uint64_t boot_returns[AGENT_BOOTS]; /* where each goes on */
 };
 
+/*
+ * Where a hook has called the original it stands behind one of these (call *.original
+ * of the stub), and so far above its stack pointer lies what it returns to.
+ */
+#define AGENT_CALL                                    \
+	{                                             \
+		0x41, 0xff, 0x53, AGENT_STUB_ORIGINAL \
+	}
+#define AGENT_FRAME_RETURN 104
+
 /* Of what is mapped for jumps over functions' first bytes, each time. */
 #define AGENT_PAGE_SIZE 0x2000
 
