@@ -58,6 +58,7 @@ struct agent {
 	unsigned tries;
 	uint64_t hits;       /* so often it could have been begun … */
 	uint64_t least_hits; /* … which may wait for so many */
+	uint64_t due;        /* … and isn't before so many */
 	struct agent_descriptor left; /* to be closed */
 	unsigned closings;
 	uint64_t mode;          /* AGENT_COUNTS | … */

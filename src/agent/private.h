@@ -14,7 +14,10 @@ bool agent_read_gate(struct agent *agent, struct agent_gate *ret);
 
 /* ---- refusal.c ---- */
 
-/* To look at all that takes a while: done for the 1st, 2nd, 4th hit … */
+/*
+ * To look at all that takes a while: done ever more seldom, but not at every so many
+ * hits, which may be in step with the program's own loop.
+ */
 bool agent_is_due(struct agent *agent, const struct task *task);
 
 bool agent_is_on_safe_stack(const struct agent *agent, const struct task *task);

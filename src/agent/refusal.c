@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/dispatch.h"
 #include "sysdeps/linux/procfs.h"
@@ -126,7 +127,10 @@ bool agent_is_due(struct agent *agent, const struct task *task)
 		may_go_by_traps(agent, task) ? agent->least_hits : 1;
 
 	agent->hits++;
-	return agent->hits >= least && !(agent->hits & (agent->hits - 1));
+	if (agent->hits < least || agent->hits < agent->due)
+		return false;
+	agent->due = agent->hits + 1 + clock_now() % agent->hits;
+	return true;
 }
 
 bool agent_is_on_safe_stack(const struct agent *agent, const struct task *task)

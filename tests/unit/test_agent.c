@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "agent/callable.h"
+#include "agent/private.h"
 #include "agent/remains.h"
 #include "agent/replaceable.h"
 #include "agent/returns.h"
@@ -552,6 +553,27 @@ static void read_all(void)
 {
 	shared_read(&shared, 1, see, see_entry, NULL);
 }
+
+/* Of a loop with four traps one may stand where the agent can get in. */
+START_TEST(each_trap_of_a_loop_is_tried)
+{
+	struct tracee tracee = { .started = false };
+	struct space space = { .awaited = 0 };
+	struct task task = { .tracee = &tracee };
+	struct agent agent = { .space = &space };
+	unsigned tries[4] = { 0 };
+	unsigned i, all = 0;
+
+	for (i = 0; i < 1u << 24; i++)
+		if (agent_is_due(&agent, &task)) {
+			tries[i % 4]++;
+			all++;
+		}
+	for (i = 0; i < 4; i++)
+		ck_assert_uint_gt(tries[i], 0);
+	ck_assert_uint_lt(all, 100);
+}
+END_TEST
 
 START_TEST(a_call_is_recorded)
 {
@@ -3512,6 +3534,7 @@ int main(void)
 	tcase_add_test(tests, the_gate_of_a_dead_calltrap_is_shut);
 	tcase_add_test(tests, traps_may_stand_until_the_last_is_lifted);
 	tcase_add_test(tests, a_place_that_was_taken_is_looked_for_elsewhere);
+	tcase_add_test(tests, each_trap_of_a_loop_is_tried);
 	tcase_add_test(tests, returns_that_cant_be_read_are_awaited);
 	tcase_add_test(tests, calls_within_calls_return_one_by_one);
 	tcase_add_test(tests, tail_callers_return_together);
