@@ -394,6 +394,13 @@ static uint64_t begin_of(const struct heap *heap, const struct site *site)
 	return site->samples ? heap_start(heap) : site->first_time;
 }
 
+/* A mapping in whose midst a part was given back is two pieces, and one block. */
+static uint64_t old_blocks(const struct site *site,
+			   const struct survey_site *ages)
+{
+	return ages->old < site->blocks ? ages->old : site->blocks;
+}
+
 struct verdict verdict_by(const struct heap *heap, const struct site *site,
 			  const struct survey_site *ages,
 			  const struct survey *survey)
@@ -412,7 +419,7 @@ struct verdict verdict_by(const struct heap *heap, const struct site *site,
 		.idle = survey_now(survey) - until,
 		.usual_lifetime = site_usual_lifetime(site),
 		.oldest = age_before(ages->oldest, survey_now(survey) - until),
-		.old_blocks = ages->old,
+		.old_blocks = old_blocks(site, ages),
 		.replaced = ages->replaced,
 	};
 

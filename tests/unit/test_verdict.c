@@ -572,6 +572,25 @@ START_TEST(some_are_forgotten)
 }
 END_TEST
 
+/* A part in the midst of each is given back: two pieces of one mapping. */
+START_TEST(no_more_are_old_than_there_are)
+{
+	for (unsigned i = 0; i < 2000; i++) {
+		const uint64_t at = (i + 1) * 0x10000ull;
+
+		f.now += SECOND / 50;
+		acquire(&f, "mmap", at, 0x4000);
+		f.now += SECOND / 1000;
+		if (i % 50)
+			release(&f, "munmap", at, 0x4000);
+		else
+			release(&f, "munmap", at + 0x1000, 0x1000);
+	}
+	ck_assert_uint_eq(judge(1).blocks, 40);
+	ck_assert_uint_eq(judge(1).old_blocks, 40);
+}
+END_TEST
+
 /* Blocks live for a second, and one in forty for ever. First there are a hundred
    at a time, later twenty: what is held gets less for a while. */
 START_TEST(a_few_stay_while_fewer_come)
@@ -1337,6 +1356,7 @@ static Suite *verdict_suite(void)
 	tcase_add_test(tcase, slows_and_starves);
 	tcase_add_test(tcase, is_still_stopped);
 	tcase_add_test(tcase, some_are_forgotten);
+	tcase_add_test(tcase, no_more_are_old_than_there_are);
 	tcase_add_test(tcase, a_few_stay_in_a_short_time);
 	tcase_add_test(tcase, rows_of_many_stacks_are_small);
 	tcase_add_test(tcase, waits_for_a_collector);
