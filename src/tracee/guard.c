@@ -576,22 +576,15 @@ static bool is_copy(pid_t parent, pid_t child)
 	       !memcmp(mark[0], mark[1], size);
 }
 
-static void restore_copy(struct guard *guard, int space, pid_t child)
+static void restore_copy(const struct guard *guard, int space, int mem)
 {
 	const struct guardian_memory *shared = guard->shared;
-	char path[64];
 	uint32_t i;
-	int mem;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)child);
-	mem = open(path, O_RDWR | O_CLOEXEC);
-	if (mem < 0)
-		return;
 	for (i = 0; i < shared->count && i < NOTES_MAX; i++)
 		if (shared->notes[i].planted && !shared->notes[i].is_gate &&
 		    shared->notes[i].space == space)
 			restore(&shared->notes[i], mem);
-	close(mem);
 }
 
 struct copies {
@@ -599,18 +592,25 @@ struct copies {
 	pid_t parent;
 };
 
+/* Opened before it is compared: what the child runs from then on has other memory. */
 static void restore_child(void *context, pid_t child)
 {
 	const struct copies *copies = context;
-	struct guard *guard = copies->guard;
-	int space;
+	const struct guard *guard = copies->guard;
+	char path[64];
+	int space, mem;
+	bool is_same;
 
-	if (!is_copy(copies->parent, child))
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)child);
+	mem = open(path, O_RDWR | O_CLOEXEC);
+	if (mem < 0)
 		return;
-	for (space = 0; space < SPACES_MAX; space++)
+	is_same = is_copy(copies->parent, child);
+	for (space = 0; is_same && space < SPACES_MAX; space++)
 		if (guard->mems[space] >= 0 &&
 		    guard->pids[space] == copies->parent)
-			restore_copy(guard, space, child);
+			restore_copy(guard, space, mem);
+	close(mem);
 }
 
 static void restore_copies(struct guard *guard)
