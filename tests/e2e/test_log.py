@@ -680,14 +680,21 @@ def several(case):
     targets = [case.start([program(), "forever"]) for _ in range(2)]
     for target in targets:
         ready(target)
-    result = case.calltrap("-L", "-x", "f1+slow", "-p", str(targets[0].pid),
-                           "-p", str(targets[1].pid), "--for", "600ms",
-                           program(), "times")
-    result.check_status(0)
-    pids = {call.pid for call in result.log.named("f1")}
-    h.check({target.pid for target in targets} <= pids,
-            "pids with calls: %r" % pids)
-    h.check_equal(result.log.count("slow"), 3, "calls of the command")
+    tracer = case.start_calltrap(
+        "-L", "-x", "f1+slow", *(word for target in targets
+                                 for word in ("-p", str(target.pid))),
+        program(), "times")
+
+    def are_all_there():
+        log = h.Log(h.read(tracer.log_path).rpartition("\n")[0])
+        return log.returns("slow") == 3 and \
+            {target.pid for target in targets} <= \
+            {call.pid for call in log.named("f1")}
+    h.wait_until(are_all_there, "calls of all three")
+    tracer.popen.send_signal(signal.SIGTERM)
+    h.check_equal(tracer.wait(), 0, "status of calltrap")
+    log = h.Log(h.read(tracer.log_path))
+    h.check_equal(log.count("slow"), 3, "calls of the command")
     for target in targets:
         h.check_untouched(target.pid)
 
