@@ -205,9 +205,6 @@ void agent_shut_door(struct agent *agent, unsigned stub,
 bool agent_read_slot(struct agent *agent, taddr_t slot, taddr_t *ret);
 taddr_t agent_hook_of(const struct agent *agent, unsigned stub);
 
-/* Whether it lies in code that is the agent's, and no stub's. */
-bool agent_has_code_at(const struct agent *agent, taddr_t address);
-
 /* The process' memory, whatever its protection: all of it, or an error. */
 int agent_write(struct agent *agent, taddr_t address, const void *bytes,
 		size_t size) MUST_CHECK;

@@ -6,7 +6,7 @@
 
 #include "sysdeps/linux/ptrace.h"
 
-bool agent_has_code_at(const struct agent *agent, taddr_t address)
+static bool is_in_image(const struct agent *agent, taddr_t address)
 {
 	return address - agent->base < AGENT_CODE_SIZE;
 }
@@ -16,7 +16,7 @@ static bool is_at_clock(struct agent *agent, taddr_t ip)
 	static const uint8_t rdtsc[2] = { 0x0f, 0x31 };
 	uint8_t code[2];
 
-	return agent->state == AGENT_INSIDE && agent_has_code_at(agent, ip) &&
+	return agent->state == AGENT_INSIDE && is_in_image(agent, ip) &&
 	       agent_read(agent, ip, code, sizeof(code)) &&
 	       !memcmp(code, rdtsc, sizeof(code));
 }
@@ -29,7 +29,7 @@ static bool is_at_peek(struct agent *agent, taddr_t ip)
 	uint8_t code[AGENT_PEEK_SIZE];
 	uint32_t mark;
 
-	if (!agent_has_code_at(agent, ip) ||
+	if (!is_in_image(agent, ip) ||
 	    !agent_read(agent, ip, code, sizeof(code)))
 		return false;
 	memcpy(&mark, &code[sizeof(byte) + sizeof(nop)], sizeof(mark));

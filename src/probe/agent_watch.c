@@ -405,7 +405,7 @@ static void add_row(struct agent_space *space, taddr_t address,
 	if (shared_has_row(shared, address))
 		return;
 	/* It ends a walk; by its frame pointer it would lead into the hook's frame. */
-	if (agent_has_code_at(&space->agent, address)) {
+	if (agent_has_code(&space->agent, address)) {
 		learned->is_ruled = false;
 		return;
 	}
