@@ -17,12 +17,6 @@ uint64_t clock_now(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
-uint64_t clock_wall(uint64_t monotonic)
-{
-	/* Read anew each time: the wall clock may be set while we run. */
-	return read_clock(CLOCK_REALTIME) - (clock_now() - monotonic);
-}
-
 #define LOOK_EVERY (NS_PER_SECOND / 100)
 
 /* A time slice may lie between two readings: the best of some. */
@@ -72,6 +66,12 @@ uint64_t wall_clock_at(struct wall_clock *clock, uint64_t monotonic)
 			*clock = now;
 	}
 	return monotonic + clock->ahead;
+}
+
+uint64_t clock_wall(uint64_t monotonic)
+{
+	/* Read anew each time: the wall clock may be set while we run. */
+	return monotonic + read_both().ahead;
 }
 
 uint64_t clock_of_process(pid_t pid)

@@ -245,6 +245,7 @@ static int play_one(struct heap_verb *verb)
 {
 	const struct recording_head head = head_of(verb->from->fd);
 
+	verb->config.played = true;
 	verb->config.wall_offset = head.wall - head.start;
 	heap_report_set_wall(verb->report, verb->config.wall_offset);
 	if (verb->session->options->convert == CONVERT_CSV)

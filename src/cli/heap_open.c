@@ -99,6 +99,7 @@ static int open_report(struct heap_verb *verb)
 
 	*config = (struct heap_report_config){
 		.wall_offset = config->wall_offset,
+		.played = config->played,
 		.options = &verb->session->options->report,
 		.stacks = verb->session->stacks,
 		.families = verb->families,
@@ -194,6 +195,7 @@ static int open_recorder(struct heap_verb *verb)
 		.stacks = session->stacks,
 		.families = verb->families,
 		.namer = verb->namer,
+		.wall_offset = verb->config.wall_offset,
 		.policy = { .drops = session->policy.drops,
 			    .hurry = session->policy.hurry },
 		.told = recorded,
@@ -401,10 +403,20 @@ int heap_verb_open_reports(struct heap_verb *verb)
 	return open_report(verb);
 }
 
+/*
+ * What is recorded is reported with the recording's clock, live as well: asked once
+ * more, it would be some time off.
+ */
+static uint64_t wall_offset_of(const struct options *options)
+{
+	return options->recording ? clock_wall(0) : 0;
+}
+
 int heap_verb_open(struct heap_verb *verb)
 {
 	int err;
 
+	verb->config.wall_offset = wall_offset_of(verb->session->options);
 	verb->families = families_new();
 	err = read_families(verb);
 	if (!err)

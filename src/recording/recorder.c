@@ -56,14 +56,23 @@ static void forget(struct recorder *recorder, struct recorded_file *own)
 	free(own);
 }
 
+static struct recording_head head_of_now(const struct recorder_options *options)
+{
+	const uint64_t now = clock_now();
+
+	return (struct recording_head){
+		.start = now,
+		.wall = options->wall_offset ? now + options->wall_offset :
+					       clock_wall(now),
+	};
+}
+
 static int open_file(struct recorder *recorder, pid_t pid,
 		     struct recorded_file **ret)
 {
 	struct recorded_file *own = xcalloc(1, sizeof(*own));
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
-	uint64_t now = clock_now();
-	const struct recording_head head = { .start = now,
-					     .wall = clock_wall(now) };
+	const struct recording_head head = head_of_now(&recorder->options);
 	bool predictable;
 	int err;
 

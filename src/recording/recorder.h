@@ -15,6 +15,9 @@ struct recorder_options {
 	const struct stacks *stacks;
 	const struct families *families;
 	struct namer *namer; /* for the names of frames, at the end */
+	/* What the clock is ahead of the times of acts, for the whole file; 0: what
+	   it is when the file is begun. */
+	uint64_t wall_offset;
 	struct sink_file_policy policy;
 	/* A file is finished, or can't be written any more (err < 0). */
 	void (*told)(void *context, const char *path,

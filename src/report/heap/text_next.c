@@ -24,7 +24,7 @@ static void add_watch(const struct heap_text *text, const char *option)
 
 static bool is_recorded(const struct heap_text *text)
 {
-	return text->config->wall_offset;
+	return text->config->played;
 }
 
 /* What a recording has, too. */

@@ -84,6 +84,7 @@ struct heap_report_config {
 	/* What to add to the times of acts for those of the clock when they
 	   happened; 0: that is now. */
 	uint64_t wall_offset;
+	bool played; /* acts come from a recording, not from processes */
 };
 
 /* The name of a component; NULL: that is none. */
