@@ -40,6 +40,18 @@ static inline void reserve(struct strbuf *buf, size_t n)
 		grow(buf, n);
 }
 
+char *strbuf_reserve(struct strbuf *buf, size_t n)
+{
+	reserve(buf, n);
+	return buf->text + buf->length;
+}
+
+void strbuf_end_at(struct strbuf *buf, char *end)
+{
+	*end = '\0';
+	buf->length = end - buf->text;
+}
+
 void strbuf_add(struct strbuf *buf, const void *bytes, size_t n)
 {
 	reserve(buf, n);

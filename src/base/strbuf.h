@@ -24,6 +24,13 @@ void strbuf_putc(struct strbuf *buf, char c);
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 	PRINTF_LIKE(2, 3);
 
+/*
+ * Where n more bytes can be written, for what adds many pieces; strbuf_end_at() says
+ * where they end, before anything else is done with it.
+ */
+char *strbuf_reserve(struct strbuf *buf, size_t n);
+void strbuf_end_at(struct strbuf *buf, char *end);
+
 /* What printf() makes of it with %lld or %llu, and with %#llx. */
 void strbuf_add_decimal(struct strbuf *buf, uint64_t word, bool is_signed);
 void strbuf_add_hex(struct strbuf *buf, uint64_t word);

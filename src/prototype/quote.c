@@ -1,34 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "prototype/quote.h"
 
+#include <langinfo.h>
 #include <limits.h>
 #include <string.h>
 #include <wchar.h>
 #include <wctype.h>
 
-static const char special[] = "\a\b\t\n\v\f\r\\";
-static const char letters[] = "abtnvfr\\";
+static const char letters[] = "abtnvfr"; /* of the bytes from \a to \r */
 
 static bool is_octal_digit(char c)
 {
 	return c >= '0' && c <= '7';
 }
 
-/* mark: the quote that would end the text, or 0. */
-static void quote_byte(struct strbuf *out, char mark, unsigned char byte,
-		       bool digit_follows)
+static char *put_escaped(char *at, char letter)
 {
-	const char *found = byte ? strchr(special, byte) : NULL;
+	*at++ = '\\';
+	*at++ = letter;
+	return at;
+}
 
-	if (found)
-		strbuf_printf(out, "\\%c", letters[found - special]);
-	else if (byte && byte == (unsigned char)mark)
-		strbuf_printf(out, "\\%c", mark);
-	else if (byte >= 0x20 && byte < 0x7f)
-		strbuf_putc(out, byte);
-	else /* A digit that follows must not be taken for part of it. */
-		strbuf_printf(out, byte || digit_follows ? "\\%03o" : "\\%o",
-			      byte);
+static char *put_octal(char *at, unsigned char byte)
+{
+	at = put_escaped(at, '0' + (byte >> 6));
+	*at++ = '0' + (byte >> 3 & 7);
+	*at++ = '0' + (byte & 7);
+	return at;
+}
+
+/* What a byte becomes has no more than these. */
+#define QUOTED_MAX 4
+
+/*
+ * Where it ends. Much of what is logged isn't text: printf() would take most of a
+ * line's time. mark: the quote that would end the text, or 0.
+ */
+static char *put_byte(char *at, char mark, unsigned char byte,
+		      bool digit_follows)
+{
+	if (byte >= '\a' && byte <= '\r')
+		return put_escaped(at, letters[byte - '\a']);
+	if (byte == '\\' || (byte && byte == (unsigned char)mark))
+		return put_escaped(at, byte);
+	if (!byte && !digit_follows)
+		return put_escaped(at, '0');
+	/* A digit that follows must not be taken for part of it. */
+	if (byte < 0x20 || byte >= 0x7f)
+		return put_octal(at, byte);
+	*at++ = byte;
+	return at;
 }
 
 /*
@@ -40,6 +61,20 @@ static bool is_shown(wint_t c)
 	return iswprint(c) && !(c >= 0x200b && c <= 0x200f) &&
 	       !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2060 && c <= 0x206f) &&
 	       c != 0xfeff;
+}
+
+static bool is_utf8(void)
+{
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+/* mbrtowc() would take its time to say so: what isn't text mostly ends here. */
+static bool can_be_utf8(const char *bytes, size_t n)
+{
+	const unsigned char first = *bytes;
+
+	return first >= 0xc2 && first <= 0xf4 && n > 1 &&
+	       (bytes[1] & 0xc0) == 0x80;
 }
 
 /* How many bytes of a text are one character of the locale; 0: none is. */
@@ -58,10 +93,17 @@ static bool next_is_digit(const char *bytes, size_t n)
 	return n > 1 && is_octal_digit(bytes[1]);
 }
 
+static void add_byte(struct strbuf *out, char mark, unsigned char byte,
+		     bool digit_follows)
+{
+	strbuf_end_at(out, put_byte(strbuf_reserve(out, QUOTED_MAX), mark, byte,
+				    digit_follows));
+}
+
 void quote_char(struct strbuf *out, bool marked, char c)
 {
 	strbuf_putc(out, '\'');
-	quote_byte(out, marked ? '\'' : 0, c, false);
+	add_byte(out, marked ? '\'' : 0, c, false);
 	strbuf_putc(out, '\'');
 }
 
@@ -76,23 +118,37 @@ static size_t plain_length(char mark, const char *bytes, size_t n)
 	return length;
 }
 
-void quote_text(struct strbuf *out, bool marked, const char *bytes, size_t n)
+/* How many bytes, from one on that isn't of ASCII, are one character; 0: none is. */
+static size_t character_length(const char *bytes, size_t n, bool utf8)
 {
-	const char mark = marked ? '"' : 0;
+	return utf8 && !can_be_utf8(bytes, n) ? 0 : local_length(bytes, n);
+}
 
-	strbuf_putc(out, '"');
+static char *put_text(char *at, char mark, const char *bytes, size_t n)
+{
+	const bool utf8 = is_utf8();
+
 	while (n) {
 		size_t length = plain_length(mark, bytes, n);
 
 		if (!length && (unsigned char)*bytes >= 0x80)
-			length = local_length(bytes, n);
+			length = character_length(bytes, n, utf8);
 		if (length)
-			strbuf_add(out, bytes, length);
+			at = mempcpy(at, bytes, length);
 		else
-			quote_byte(out, mark, *bytes, next_is_digit(bytes, n));
+			at = put_byte(at, mark, *bytes,
+				      next_is_digit(bytes, n));
 		bytes += length ? length : 1;
 		n -= length ? length : 1;
 	}
+	return at;
+}
+
+void quote_text(struct strbuf *out, bool marked, const char *bytes, size_t n)
+{
+	strbuf_putc(out, '"');
+	strbuf_end_at(out, put_text(strbuf_reserve(out, n * QUOTED_MAX),
+				    marked ? '"' : 0, bytes, n));
 	strbuf_putc(out, '"');
 }
 
@@ -131,8 +187,8 @@ void quote_wide(struct strbuf *out, bool marked, const char *bytes, size_t n)
 	strbuf_putc(out, '"');
 	for (size_t i = 0; i < n;) {
 		if ((unsigned char)bytes[i] < 0x80) {
-			quote_byte(out, marked ? '"' : 0, bytes[i],
-				   next_is_digit(bytes + i, n - i));
+			add_byte(out, marked ? '"' : 0, bytes[i],
+				 next_is_digit(bytes + i, n - i));
 			i++;
 			continue;
 		}

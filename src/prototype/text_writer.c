@@ -31,7 +31,8 @@ static void write_name(struct value_writer *writer, const char *name)
 {
 	if (!style_of(writer)->names)
 		return;
-	strbuf_printf(next(writer), "%s=", name);
+	strbuf_puts(next(writer), name);
+	strbuf_putc(((struct text_writer *)writer)->out, '=');
 	stay_fresh(writer);
 }
 
@@ -54,7 +55,7 @@ static void write_text(struct value_writer *writer,
 	struct strbuf *out = next(writer);
 
 	if (text->address)
-		strbuf_printf(out, "%#llx", (unsigned long long)text->address);
+		strbuf_add_hex(out, text->address);
 	if (text->address && !style_of(writer)->addressed_text)
 		return;
 	if (text->address)
@@ -72,8 +73,7 @@ static void write_text(struct value_writer *writer,
 static void write_address(struct value_writer *writer, taddr_t address)
 {
 	if (address)
-		strbuf_printf(next(writer), "%#llx",
-			      (unsigned long long)address);
+		strbuf_add_hex(next(writer), address);
 	else
 		strbuf_puts(next(writer), style_of(writer)->null);
 }
