@@ -17,6 +17,8 @@ _Static_assert(sizeof(struct agent_trampoline) == 128, "no holes");
 _Static_assert(X86_ENTRY_COPY_MAX <=
 		       sizeof(((struct agent_trampoline *)0)->copy),
 	       "it has its place");
+_Static_assert(sizeof(struct agent_trampoline) <= X86_ENTRY_SPREAD,
+	       "what is in reach of its begin is so of all of it");
 
 /* ---- which functions ---- */
 

@@ -174,12 +174,49 @@ static bool find_distance(const struct x86_entry *entry, unsigned offset,
 	return false;
 }
 
+/* What the copy leads to or reads must be within reach of all of its bytes. */
+static void keep_near(taddr_t what, taddr_t *low, taddr_t *high)
+{
+	const taddr_t reach = (1ull << 31) - X86_ENTRY_SPREAD;
+
+	if (what > reach && *low < what - reach)
+		*low = what - reach;
+	if (*high > what + reach)
+		*high = what + reach;
+}
+
+static taddr_t data_of(const struct insn *insn)
+{
+	int32_t displacement;
+
+	memcpy(&displacement, insn->bytes + insn->op.relative,
+	       sizeof(displacement));
+	return insn->address + insn->length + (taddr_t)(int64_t)displacement;
+}
+
+static void keep_in_reach(const struct x86_entry *entry, taddr_t *low,
+			  taddr_t *high)
+{
+	unsigned i;
+
+	for (i = 0; i < entry->count; i++) {
+		const struct insn *insn = &entry->insns[i];
+
+		if (insn->near)
+			keep_near(data_of(insn), low, high);
+		if (x86_kind_branches(insn->op.kind) &&
+		    insn->op.source == X86_IMMEDIATE)
+			keep_near((taddr_t)insn->op.immediate, low, high);
+	}
+}
+
 taddr_t x86_entry_target(const struct x86_entry *entry, taddr_t low,
 			 taddr_t high)
 {
 	const taddr_t behind = entry->address + X86_ENTRY_SIZE;
 	int64_t distance;
 
+	keep_in_reach(entry, &low, &high);
 	if (low >= high ||
 	    !find_distance(entry, X86_ENTRY_SIZE - 1, 0,
 			   (int64_t)(low - behind),

@@ -13,6 +13,9 @@
 /* The longest copy: five instructions that grow, and the way back. */
 #define X86_ENTRY_COPY_MAX 80
 
+/* The furthest that a copy may end behind what the jump leads to. */
+#define X86_ENTRY_SPREAD 256
+
 struct x86_entry {
 	taddr_t address;
 	unsigned length; /* of them all: X86_ENTRY_SIZE or more */
@@ -40,7 +43,8 @@ int x86_entry_copy(const struct x86_entry *entry, taddr_t to,
 /*
  * The first address of [low, high) that the jump may lead to: where one of its
  * bytes stands at the begin of an instruction, that byte traps whoever is about
- * to run it. 0: there is none.
+ * to run it, and from where a copy reaches all that the original does. 0: there
+ * is none.
  */
 taddr_t x86_entry_target(const struct x86_entry *entry, taddr_t low,
 			 taddr_t high);

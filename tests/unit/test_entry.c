@@ -225,6 +225,49 @@ START_TEST(targets_are_the_first_that_will_do)
 }
 END_TEST
 
+/* At the ends of what a jump can lead to, and whatever the copy is to reach. */
+static void check_reach(const uint8_t *code, size_t size)
+{
+	const taddr_t at = 0x7f0000000000, far = (taddr_t)1 << 31;
+	const taddr_t from[] = { at - far + 5, at + (far - (far >> 6)) };
+	uint8_t copy[X86_ENTRY_COPY_MAX];
+	taddr_t places[X86_ENTRY_SIZE], target;
+	struct x86_entry entry;
+	size_t i;
+
+	ck_assert_int_eq(x86_entry_decode(at, code, size, &entry), 0);
+	for (i = 0; i < 2; i++) {
+		target =
+			x86_entry_target(&entry, from[i], from[i] + (far >> 6));
+		ck_assert(target || i);
+		if (!target)
+			continue;
+		ck_assert_int_gt(x86_entry_copy(&entry, target, copy, places),
+				 0);
+		ck_assert_int_gt(x86_entry_copy(&entry, target + 100, copy,
+						places),
+				 0);
+	}
+}
+
+START_TEST(targets_reach_what_the_function_does)
+{
+	/* As in a large program: its slots lie megabytes behind its stubs. */
+	static const uint8_t stub[] = { 0xff, 0x25, 0x02, 0x1e, 0x7a,
+					0x00, 0x66, 0x90, 0x90 };
+	static const uint8_t before[] = { 0x48, 0x8b, 0x05, 0x00, 0x00,
+					  0x00, 0xff, 0x90, 0x90 };
+	static const uint8_t jump[] = { 0xe9, 0x00, 0x00, 0x80, 0x00, 0x90 };
+	static const uint8_t branch[] = { 0x0f, 0x84, 0x00, 0x00,
+					  0x80, 0x00, 0x90 };
+
+	check_reach(stub, sizeof(stub));
+	check_reach(before, sizeof(before));
+	check_reach(jump, sizeof(jump));
+	check_reach(branch, sizeof(branch));
+}
+END_TEST
+
 START_TEST(branches_are_found)
 {
 	struct x86_entry entry;
@@ -524,6 +567,7 @@ int main(void)
 	tcase_add_loop_test(tests, others_are_refused, 0, ARRAY_SIZE(refused));
 	tcase_add_test(tests, what_is_cut_off_is_refused);
 	tcase_add_test(tests, targets_are_the_first_that_will_do);
+	tcase_add_test(tests, targets_reach_what_the_function_does);
 	tcase_add_test(tests, branches_are_found);
 	tcase_add_test(tests, branches_are_found_anywhere);
 	tcase_add_test(tests, short_branches_are_found_anywhere);
