@@ -55,25 +55,6 @@ static bool wait_for(pid_t child)
 	return found == child && WIFSTOPPED(status);
 }
 
-static void time_stops(pid_t child, struct price_ways *ways)
-{
-	uint64_t began = clock_now(), resumed = began;
-	unsigned stops;
-
-	if (!wait_for(child))
-		return;
-	for (stops = 0; stops < STOPS_FIRST + STOPS; stops++) {
-		if (resumed - began >
-		    (ways->count < STOPS_FEW ? LAST_PATIENCE : PATIENCE))
-			return;
-		resumed = clock_now();
-		if (ptrace_continue(child, 0) || !wait_for(child))
-			return;
-		if (stops >= STOPS_FIRST)
-			price_ways_add(ways, clock_now() - resumed, 0);
-	}
-}
-
 static uint64_t waited_by(pid_t child)
 {
 	struct procfs_schedule own, its;
@@ -83,30 +64,51 @@ static uint64_t waited_by(pid_t child)
 	return own.waited_ns + its.waited_ns;
 }
 
+/* All ways of a gauge, and how long they have waited for a processor in all. */
+struct timing {
+	struct price_ways ways;
+	uint64_t sum, waited;
+};
+
+static void time_stops(pid_t child, struct timing *timing)
+{
+	uint64_t began = clock_now(), resumed = began, way;
+	unsigned stops;
+
+	if (!wait_for(child))
+		return;
+	for (stops = 0; stops < STOPS_FIRST + STOPS; stops++) {
+		if (resumed - began >
+		    (timing->ways.count < STOPS_FEW ? LAST_PATIENCE : PATIENCE))
+			break;
+		if (stops == STOPS_FIRST)
+			timing->waited = waited_by(child);
+		resumed = clock_now();
+		if (ptrace_continue(child, 0) || !wait_for(child))
+			break;
+		way = clock_now() - resumed;
+		if (stops < STOPS_FIRST)
+			continue;
+		timing->sum += way;
+		price_ways_add(&timing->ways, way, 0);
+	}
+	timing->waited = waited_by(child) - timing->waited;
+}
+
 static struct stop_price gauge_on(int processor)
 {
-	struct stop_price price;
-	struct price_ways ways = { 0 };
-	uint64_t waited;
+	struct timing timing = { .sum = 0 };
 	pid_t parent = getpid(), child = fork();
 
 	if (!child)
 		stop_for_ever(parent, processor);
 	if (child < 0)
 		return (struct stop_price){ 0 };
-	waited = waited_by(child);
-	time_stops(child, &ways);
-	price = price_ways_bare(&ways);
-	if (ways.count)
-		price.waits = (waited_by(child) - waited) / ways.count;
-	price.least -= price.waits < price.least ? price.waits : price.least;
-	/* The rest is for others, who may be gone when it matters. */
-	if (price.waits > price.typical / 2)
-		price.waits = price.typical / 2;
+	time_stops(child, &timing);
 	(void)kill(child, SIGKILL);
 	while (wait_for(child))
 		;
-	return price;
+	return price_ways_bare(&timing.ways, timing.sum, timing.waited);
 }
 
 /* One that we may run on as well, or -1. */

@@ -127,7 +127,16 @@ static struct stop_price price_ways_price(const struct price_ways *ways)
 	return price;
 }
 
-struct stop_price price_ways_bare(const struct price_ways *ways)
+/* How long such a way has waited, if the dear ones have waited all that they could. */
+static uint64_t waits_within(uint64_t way, uint64_t mean, uint64_t waits)
+{
+	uint64_t dear = mean > way ? mean - way : 0;
+
+	return waits > dear ? between(0, waits - dear, way) : 0;
+}
+
+struct stop_price price_ways_bare(const struct price_ways *ways, uint64_t sum,
+				  uint64_t waited)
 {
 	struct stop_price price = price_ways_price(ways);
 
@@ -136,7 +145,13 @@ struct stop_price price_ways_bare(const struct price_ways *ways)
 	price.typical = price.least;
 	price.least = quantile(ways, 5); /* few of them, on a busy machine */
 	price.mean = mean(ways, price.typical * 2);
-	price.resolution = price.deviation = price.typical / 2;
+	price.waits = waited / ways->count;
+	price.least -=
+		waits_within(price.least, sum / ways->count, price.waits);
+	/* The rest is for others, who may be gone when it matters. */
+	price.waits = between(0, price.waits, price.typical / 2);
+	price.deviation = price.typical / 2;
+	price.resolution = price.typical - price.least + price.deviation;
 	return price;
 }
 
@@ -162,31 +177,42 @@ static struct price_ways *find(struct price *price, taddr_t from, bool near)
 }
 
 /*
- * Whether the ways from a place may be nothing but stops: a quarter of them is
- * about as short as they can be.
+ * The ways from a place may be nothing but stops where a quarter of them is about as
+ * short as they can be. Where it isn't, but no longer than this many times that, nobody
+ * can tell: a machine has got as much slower since it was gauged (its clock, other
+ * machines on it, what its caches hold).
  */
-static bool is_bare(const struct price_ways *ways,
-		    const struct stop_price *gauge)
-{
-	return ways->count >= WAYS_MIN &&
-	       quantile(ways, 25) <= gauge->typical * 3 / 2;
-}
+#define SLOWER 4
 
-static void look(struct price *price, const struct stop_price *gauge)
+/* Of those that are no longer than so many halves of a bare stop: the shortest one. */
+static bool find_shortest(const struct price *price, uint64_t bare,
+			  unsigned halves, struct stop_price *ret)
 {
-	struct stop_price now = *gauge;
 	bool known = false;
 
 	for (unsigned i = 0; i < PRICE_PLACES; i++) {
 		const struct price_ways *ways = &price->places[i];
 		struct stop_price found;
 
-		if (ways->near != price->near || !is_bare(ways, gauge))
+		if (ways->near != price->near || ways->count < WAYS_MIN ||
+		    quantile(ways, 25) > bare * halves / 2)
 			continue;
 		found = price_ways_price(ways);
-		if (!known || found.mean < now.mean)
-			now = found;
+		if (!known || found.mean < ret->mean)
+			*ret = found;
 		known = true;
+	}
+	return known;
+}
+
+static void look(struct price *price, const struct stop_price *gauge)
+{
+	struct stop_price now = *gauge, slow;
+
+	if (!find_shortest(price, gauge->typical, 3, &now) &&
+	    find_shortest(price, gauge->typical, 2 * SLOWER, &slow)) {
+		now.resolution = slow.least - now.least + slow.resolution;
+		now.deviation = slow.least - now.least + slow.deviation;
 	}
 	now.waits = price->waits > gauge->waits ? price->waits - gauge->waits :
 						  0;

@@ -104,7 +104,11 @@ uint64_t price_resolution(const struct stop_price *price, uint64_t stops);
 /* For gauges. */
 void price_ways_add(struct price_ways *ways, uint64_t way, uint64_t others);
 
-/* What a number of such ways says, as if nobody else had used the machine. */
-struct stop_price price_ways_bare(const struct price_ways *ways);
+/*
+ * What a number of such ways says, as if nobody else had used the machine. sum: of
+ * them; waited: how much of that the kernel says was for a processor.
+ */
+struct stop_price price_ways_bare(const struct price_ways *ways, uint64_t sum,
+				  uint64_t waited);
 
 #endif

@@ -85,6 +85,73 @@ START_TEST(uneven_ways)
 }
 END_TEST
 
+/*
+ * The machine has become slower than it was when it was gauged, or all that is trapped
+ * takes a while: nobody can tell. So calls that take no more than that aren't told of.
+ */
+START_TEST(slower_than_gauged)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	for (int i = 0; i < 1024; i++)
+		price_note(&price, 0x1000, i % 2 ? 11500 : 15000, 0, true);
+	ck_assert_uint_ge(price_guess(&price.now, 0) +
+				  price_resolution(&price.now, 1),
+			  15000);
+	ck_assert_uint_ge(price.now.mean + price_resolution(&price.now, 1),
+			  15000);
+	/* Another one is brief now: the price is known. */
+	for (int i = 0; i < 1024; i++)
+		price_note(&price, 0x2000, 6000, 0, true);
+	ck_assert_uint_lt(price_guess(&price.now, 0) +
+				  price_resolution(&price.now, 1),
+			  11500);
+}
+END_TEST
+
+/* No machine gets as slow as that. */
+START_TEST(long_functions_only)
+{
+	struct price price;
+
+	price_init(&price, &gauge);
+	for (int i = 0; i < 1024; i++)
+		price_note(&price, 0x1000, 40000, 0, true);
+	ck_assert_uint_eq(price.now.mean, gauge.same.mean);
+	ck_assert_uint_eq(price.now.resolution, gauge.same.resolution);
+}
+END_TEST
+
+/* One of 90 has waited, and all of the rest were as cheap as can be. */
+START_TEST(one_way_has_waited)
+{
+	struct price_ways ways = { 0 };
+	struct stop_price found;
+
+	for (int i = 0; i < 90; i++)
+		price_ways_add(&ways, i ? 6000 : 4000000, 0);
+	found = price_ways_bare(&ways, 89 * 6000 + 4000000, 3990000);
+	check_about(found.least, 6000, "least");
+	check_about(found.typical, 6000, "typical");
+	ck_assert_uint_lt(found.resolution, 6000);
+}
+END_TEST
+
+/* What a stop costs without is not known then, and nothing is told by it. */
+START_TEST(all_ways_have_waited)
+{
+	struct price_ways ways = { 0 };
+	struct stop_price found;
+
+	for (int i = 0; i < 20; i++)
+		price_ways_add(&ways, 3000000, 0);
+	found = price_ways_bare(&ways, 20 * 3000000, 20 * 2995000);
+	ck_assert_uint_lt(found.least, 1000000);
+	ck_assert_uint_ge(found.least + found.resolution, 3000000);
+}
+END_TEST
+
 /* Eight threads, and one of us: that they wait for us is a price, too. */
 START_TEST(work_for_others)
 {
@@ -222,6 +289,10 @@ static Suite *price_suite(void)
 	tcase_add_test(tcase, shortest_way);
 	tcase_add_test(tcase, processors);
 	tcase_add_test(tcase, uneven_ways);
+	tcase_add_test(tcase, slower_than_gauged);
+	tcase_add_test(tcase, long_functions_only);
+	tcase_add_test(tcase, one_way_has_waited);
+	tcase_add_test(tcase, all_ways_have_waited);
 	tcase_add_test(tcase, work_for_others);
 	tcase_add_test(tcase, guess);
 	tcase_add_test(tcase, guess_is_low);
