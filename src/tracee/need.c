@@ -179,20 +179,25 @@ static bool wait_for_all(struct tracer *tracer)
 	return true;
 }
 
-/* Whether anybody needs them still can't be found out now. */
-static void keep_serving(struct tracer *tracer)
+/*
+ * Whether anybody needs the jumps still can't be found out now, nor what mounts
+ * there are.
+ */
+static void prepare_spaces(struct tracer *tracer)
 {
 	struct tracee *tracee, *next;
 
-	HASH_ITER(hh, tracer->tracees, tracee, next)
+	HASH_ITER(hh, tracer->tracees, tracee, next) {
 		patch_keep_serving(tracee->space);
+		procmem_know_mounts(&tracee->space->memory);
+	}
 }
 
 void leave_in_need(struct tracer *tracer)
 {
 	struct task *task, *next;
 
-	keep_serving(tracer);
+	prepare_spaces(tracer);
 	leave_lift_traps(tracer);
 	HASH_ITER(hh, tracer->tasks, task, next)
 		ask_to_leave(task);

@@ -50,6 +50,9 @@ void procmem_read_words(struct procmem *mem, const taddr_t *addresses,
 			size_t count, size_t size, uint32_t *ret,
 			bool *known_ret);
 
+/* From now on no read looks for mounts, which takes memory of ours. */
+void procmem_know_mounts(struct procmem *mem);
+
 /* The open /proc/PID/mem, or -1. */
 int procmem_fd(struct procmem *mem);
 

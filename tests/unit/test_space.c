@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "quiet_client.h"
+#include "tracee/leave.h"
 #include "tracee/space.h"
 #include "tracee/tracer.h"
 #include "unit.h"
@@ -141,6 +143,29 @@ START_TEST(another_program_runs)
 }
 END_TEST
 
+/* To look for mounts takes memory, which may be what there is none of. */
+#define READS 5000
+
+START_TEST(nothing_is_looked_for_in_need)
+{
+	struct procmem *memory;
+	uint8_t byte = 1, found;
+	int i;
+
+	begin(getpid());
+	leave_in_need(&tracer);
+	memory = &tracee.space->memory;
+	for (i = 0; i < READS; i++) {
+		ck_assert_int_eq(memory_read(&memory->memory,
+					     (taddr_t)(uintptr_t)&byte, &found,
+					     1),
+				 0);
+		ck_assert_uint_eq(memory->reads, UINT_MAX - 1 - i);
+	}
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("space");
@@ -150,6 +175,7 @@ int main(void)
 	tcase_add_test(tcase, the_leader_is_asked);
 	tcase_add_test(tcase, all_have_ended);
 	tcase_add_test(tcase, another_program_runs);
+	tcase_add_test(tcase, nothing_is_looked_for_in_need);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
