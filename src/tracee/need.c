@@ -17,11 +17,12 @@
  * called, and tables are read only.
  */
 
-/*
- * A task stops when it has a processor, which may take a while; in a dead file
- * system, never.
- */
+/* How long those are waited for that sleep: in a dead file system, for ever. */
 #define NEED_PATIENCE (2 * NS_PER_SECOND)
+
+/* From one look to the next; and when it takes long. */
+#define MOMENT      (NS_PER_SECOND / 20000)
+#define LONG_MOMENT (NS_PER_SECOND / 1000)
 
 /* Those of events and of system calls are greater. */
 #define GREATEST_SIGNAL_CODE SI_KERNEL
@@ -134,46 +135,69 @@ static void ask_to_leave(struct task *task)
 				!ptrace_interrupt(task->tid);
 }
 
+/* The most of them counts. */
+enum awaited {
+	AWAITED_NONE,
+	AWAITED_SLEEPER,
+	AWAITED_RUNNER, /* it stops as soon as it has a processor */
+};
+
 /*
  * Whether it has stopped is asked of the task: its status may be one that was
  * just fetched when this began, and of which nothing was noted yet.
  */
-static void look_after(struct task *task)
+static enum awaited look_after(struct task *task)
 {
 	siginfo_t info;
 	char state;
 
+	if (!task->leaving)
+		return AWAITED_NONE;
 	if (!ptrace_get_siginfo(task->tid, &info)) {
 		task_forget_regs(task);
 		let_go(task);
-		return;
+		return task->leaving ? AWAITED_RUNNER : AWAITED_NONE;
 	}
 	state = procfs_state(task->tid);
-	if (!state || state == 'Z' || state == 'X')
+	if (!state || state == 'Z' || state == 'X') {
 		task->leaving = false;
+		return AWAITED_NONE;
+	}
+	return state == 'R' ? AWAITED_RUNNER : AWAITED_SLEEPER;
 }
 
-static bool look_after_all(struct tracer *tracer)
+static enum awaited look_after_all(struct tracer *tracer)
 {
 	struct task *task, *next;
-	bool more = false;
+	enum awaited most = AWAITED_NONE;
 
 	HASH_ITER(hh, tracer->tasks, task, next) {
-		if (task->leaving)
-			look_after(task);
-		more |= task->leaving;
+		const enum awaited one = look_after(task);
+
+		if (one > most)
+			most = one;
 	}
-	return more;
+	return most;
 }
 
+/*
+ * Who runs may have run into a trap, and would die of that without us: so it is
+ * waited for without end. Who sleeps hasn't, or is frozen: the guardian has all
+ * the time for those.
+ */
 static bool wait_for_all(struct tracer *tracer)
 {
-	const struct timespec moment = { .tv_nsec = 50000 };
-	uint64_t deadline = clock_now() + NEED_PATIENCE;
+	const uint64_t deadline = clock_now() + NEED_PATIENCE;
+	struct timespec moment = { .tv_nsec = MOMENT };
+	enum awaited awaited;
 
-	while (look_after_all(tracer)) {
-		if (clock_now() > deadline)
+	while ((awaited = look_after_all(tracer)) != AWAITED_NONE) {
+		const bool late = clock_now() > deadline;
+
+		if (late && awaited == AWAITED_SLEEPER)
 			return false;
+		if (late)
+			moment.tv_nsec = LONG_MOMENT;
 		nanosleep(&moment, NULL);
 	}
 	return true;

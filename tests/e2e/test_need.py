@@ -104,6 +104,43 @@ for each_way, each_signal in (
     register_crash(each_way, each_signal)
 
 
+def tracers_of(pid):
+    """Of all its threads."""
+    return {h.tracer_of(int(tid)) for tid in os.listdir("/proc/%d/task" % pid)}
+
+
+def throttled_round(case, group, number):
+    """The target has a millisecond of each second, with others. Whether calltrap
+    was still there when those that sleep weren't waited for any more."""
+    trigger = case.path("trigger.%d" % number)
+    target = start_target(case)
+    tracer = start_tracer(case, target, {"HUNGRY": trigger, "HUNGRY_WAY": "abort"},
+                          ["-L", "-x", "ident"])
+    loops = [case.start([sys.executable, "-c", "while True: pass"])
+             for _ in range(4)]
+    for process in loops + [target]:
+        group.take(process.pid)
+    group.put("cpu.cfs_quota_us", "1000")
+    case.write(os.path.basename(trigger), "")
+    time.sleep(3)
+    waits = tracer.popen.poll() is None
+    h.check(waits or tracers_of(target.pid) == {0}, "it was left to the guardian")
+    group.put("cpu.cfs_quota_us", "-1")
+    for loop in loops:
+        loop.popen.kill()
+    h.check_equal(go_on_without(tracer, target), -signal.SIGABRT,
+                  "status of calltrap; " + tracer.err)
+    return waits
+
+
+@h.test("a crash with busy threads that get no processor", users=True)
+def throttled(case):
+    with h.Cgroup(("/sys/fs/cgroup/cpu",), "cpu.cfs_quota_us") as group:
+        group.put("cpu.cfs_period_us", "1000000")
+        waited = [throttled_round(case, group, number) for number in range(2)]
+    print("# it waited for them in %d of 2" % sum(waited))
+
+
 @h.test("signals that would end or crash calltrap, sent to it with busy "
         "threads")
 def signals(case):
