@@ -28,6 +28,8 @@
 #include "sysdeps/linux/vitals.h"
 #include "sysdeps/syscall_maker.h"
 
+#define SIGTRAP_BIT (1ull << (SIGTRAP - 1))
+
 /* ---- whether it may be ---- */
 
 static bool is_promised_strictly(void)
@@ -142,6 +144,8 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 		return "it is frozen (by its cgroup)";
 	if (status.seccomp)
 		return "seccomp limits its system calls";
+	if (status.signals_ignored & SIGTRAP_BIT)
+		return "it ignores SIGTRAP";
 	/* Who watches page faults is asked about forks, and may not answer. */
 	if (procfs_has_userfaultfd(pid))
 		return "it has a userfaultfd";
@@ -159,15 +163,26 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 /* ---- system calls in its name ---- */
 
 /* What the instruction itself may raise must come through. */
-#define SIGNALS_HELD                                       \
-	(~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) | \
-	   1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) |   \
-	   1ull << (SIGFPE - 1)))
+#define SIGNALS_HELD                                                    \
+	(~(SIGTRAP_BIT | 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | \
+	   1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1)))
 
 static bool is_in_sequence(const struct frozen_task *task)
 {
 	return !arch_syscall_maker.is_in_call(&task->regs) &&
 	       rseq_is_entered(task->tid);
+}
+
+/*
+ * A step ends with a SIGTRAP that can't be held back: where that is blocked or ignored,
+ * the kernel takes the process's handler of it away.
+ */
+static bool may_step(const struct frozen_task *task)
+{
+	uint64_t mask;
+
+	return !ptrace_get_signal_mask(task->tid, &mask) &&
+	       !(mask & SIGTRAP_BIT);
 }
 
 /* One that stands at nothing else than our own request, and can go on. */
@@ -180,7 +195,7 @@ static struct frozen_task *free_task(const struct freeze *freeze)
 		    task->stop.kind == STOP_INTERRUPT &&
 		    arch_of_regs(&task->regs) == arch_native &&
 		    arch_syscall_maker.goes_on(&task->regs) &&
-		    !is_in_sequence(task))
+		    !is_in_sequence(task) && may_step(task))
 			return task;
 	}
 	return NULL;

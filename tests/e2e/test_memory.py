@@ -926,6 +926,37 @@ def _(case):
                   "strange 0 wrong 0 unheard 0 unwaited 0", "what there was")
 
 
+@h.test("a copy leaves the handler of SIGTRAP, which a thread blocks, as it is",
+        users=True)
+def _(case):
+    target = case.start([h.build("memory_own_traps", "memory_own_traps.c", "-O1",
+                                 "-lpthread")])
+    h.wait_until(lambda: "ready" in target.out, "its threads")
+    for number in range(1, 4):
+        look_at_copy(case, target)
+        target.say("x\n")
+        h.wait_until(lambda: "handled %d\n" % number in target.out or
+                     target.popen.poll() is not None, "the trap's handler")
+        h.check("handled %d\n" % number in target.out, "it has ended: %r" %
+                target.popen.poll())
+
+
+@h.test("no copy is made where SIGTRAP is ignored", users=True)
+def _(case):
+    target = case.start([h.build("memory_own_traps", "memory_own_traps.c", "-O1",
+                                 "-lpthread"), "ignores"])
+    h.wait_until(lambda: "ready" in target.out, "its threads")
+    found, report = look(case, target, "--leaks", "--freeze", "clone")
+    h.check_equal(found["copied"], False, "copied")
+    h.check("no copy was made: it ignores SIGTRAP" in report,
+            "report: " + report)
+    target.say("x\n")
+    h.wait_until(lambda: "handled 0\n" in target.out or
+                 target.popen.poll() is not None, "what it says")
+    h.check("handled 0\n" in target.out, "it has ended: %r" %
+            target.popen.poll())
+
+
 @h.test("who looks at a process meanwhile is waited for", users=True)
 def _(case):
     _, target, _ = start_leaky(case)
