@@ -68,19 +68,47 @@ static size_t plain_length(const char *bytes, size_t length)
 	return i;
 }
 
+static char *put_hex(char *at, uint8_t byte, const char digits[16])
+{
+	*at++ = digits[byte >> 4];
+	*at++ = digits[byte & 15];
+	return at;
+}
+
+static void add_escaped(char letter, struct strbuf *out)
+{
+	strbuf_putc(out, '\\');
+	strbuf_putc(out, letter);
+}
+
 /* As Jansson has it, and add_bytes(). */
 static void add_escape(char c, struct strbuf *out)
 {
 	static const char letters[] = "btn\0fr"; /* from 8 on */
 
-	if (c == '"' || c == '\\')
-		strbuf_printf(out, "\\%c", c);
-	else if (c >= '\b' && c <= '\r' && c != '\v')
-		strbuf_printf(out, "\\%c", letters[c - '\b']);
-	else if (c == 0x7f)
-		strbuf_puts(out, "\\u007f");
-	else
-		strbuf_printf(out, "\\u%04X", (uint8_t)c);
+	if (c == '"' || c == '\\') {
+		add_escaped(c, out);
+	} else if (c >= '\b' && c <= '\r' && c != '\v') {
+		add_escaped(letters[c - '\b'], out);
+	} else {
+		strbuf_puts(out, "\\u00");
+		strbuf_end_at(out, put_hex(strbuf_reserve(out, 2), (uint8_t)c,
+					   c == 0x7f ? "0123456789abcdef" :
+						       "0123456789ABCDEF"));
+	}
+}
+
+/* Much of what is logged isn't text. */
+static void add_hex_object(const char *bytes, size_t length, struct strbuf *out)
+{
+	char *at;
+
+	strbuf_puts(out, "{\"hex\":\"");
+	at = strbuf_reserve(out, 2 * length);
+	for (size_t i = 0; i < length; i++)
+		at = put_hex(at, (uint8_t)bytes[i], "0123456789abcdef");
+	strbuf_end_at(out, at);
+	strbuf_puts(out, "\"}");
 }
 
 static void put_and_forget(json_t *value, struct strbuf *out)
@@ -94,7 +122,12 @@ void json_put_text(const char *bytes, size_t length, struct strbuf *out)
 	const char *const end = bytes + length;
 
 	if (!is_ascii(bytes, length)) {
-		put_and_forget(json_text(bytes, length), out);
+		json_t *value = json_stringn(bytes, length);
+
+		if (value)
+			put_and_forget(value, out);
+		else
+			add_hex_object(bytes, length, out);
 		return;
 	}
 	strbuf_putc(out, '"');
