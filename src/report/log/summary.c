@@ -37,6 +37,7 @@ struct row {
 	uint64_t untimed, chosen;
 	struct call_estimate *estimate; /* NULL: there are none of the latter */
 	struct estimated mean;          /* at the end */
+	bool timeless;              /* … but what it says of times can't be */
 	struct histogram durations; /* nanoseconds, of those that have ended */
 	UT_hash_handle hh;
 };
@@ -190,9 +191,10 @@ static double most_time(const struct summary *summary)
 
 /*
  * All of them were chosen: then it is no estimate. Where some weren't, and too few were,
- * those of before stand for nothing either: most were the first ones. Nor is known what
- * would be more than all the time there was: where stops wait for processors, calls that
- * are brief have taken what the stops did.
+ * those of before stand for nothing either: most were the first ones. Nor is known how
+ * long they took if that would be more than all the time there was: where stops wait for
+ * processors, calls that are brief have taken what the stops did. Failures don't depend
+ * on that.
  */
 static void estimate_row(const struct summary *summary, struct row *row)
 {
@@ -200,9 +202,8 @@ static void estimate_row(const struct summary *summary, struct row *row)
 		return;
 	row->mean = row->untimed ? estimate_mean(row->estimate) :
 				   estimate_all(row->estimate);
-	if (row->untimed && row->mean.ns > row->mean.blur &&
-	    times_of(row, row->mean.ns) > most_time(summary))
-		row->mean.known = false;
+	row->timeless = row->untimed && row->mean.ns > row->mean.blur &&
+			times_of(row, row->mean.ns) > most_time(summary);
 }
 
 static bool is_estimated(const struct row *row)
@@ -210,12 +211,17 @@ static bool is_estimated(const struct row *row)
 	return row->untimed;
 }
 
+static bool has_times(const struct row *row)
+{
+	return row->mean.known && !row->timeless;
+}
+
 static uint64_t blur_of(const struct row *row)
 {
 	const struct estimated mean = row->mean;
 
 	return row->blur +
-	       (mean.known ? (uint64_t)times_of(row, mean.blur) : 0);
+	       (has_times(row) ? (uint64_t)times_of(row, mean.blur) : 0);
 }
 
 static uint64_t errors_of(const struct row *row)
@@ -233,7 +239,7 @@ static uint64_t resolved_time(const struct row *row)
 	const struct estimated mean = row->mean;
 
 	return row->counted + (told ? (uint64_t)row->time : 0) +
-	       (mean.known && mean.ns > mean.blur ?
+	       (has_times(row) && mean.ns > mean.blur ?
 			(uint64_t)times_of(row, mean.ns) :
 			0);
 }
@@ -304,10 +310,10 @@ static void print_quantiles(struct strbuf *out, const struct summary *summary,
 	print_micros(out, summary, durations->max, blur, estimated, 9);
 }
 
-/* Some of its calls were counted, and too few were timed to say more of them. */
+/* Some of its calls were counted, and too few were timed to say how long they took. */
 static bool is_unknown(const struct row *row)
 {
-	return row->untimed && !row->mean.known;
+	return row->untimed && !has_times(row);
 }
 
 static void print_unknown(struct strbuf *out, const struct summary *summary,
@@ -316,8 +322,12 @@ static void print_unknown(struct strbuf *out, const struct summary *summary,
 	strbuf_printf(out, "%6s %11s %11s", "?", "?", "?");
 	if (summary->quantiles)
 		strbuf_printf(out, " %9s %9s %9s", "?", "?", "?");
-	strbuf_printf(out, " %9llu %9s %s\n", (unsigned long long)row->calls,
-		      "?", row->name);
+	strbuf_printf(out, " %9llu", (unsigned long long)row->calls);
+	if (row->mean.known)
+		print_errors(out, summary, errors_of(row), true);
+	else if (summary->dialect->counts_errors)
+		strbuf_printf(out, " %9s", "?");
+	strbuf_printf(out, " %s\n", row->name);
 }
 
 static void print_row(struct strbuf *out, const struct summary *summary,
