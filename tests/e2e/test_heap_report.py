@@ -1081,7 +1081,9 @@ def _(case):
                   "lines of code", "next, without debug information")
     said, places = in_short(hr.heap(case, program, "frees").report)
     h.check_equal((said["leak"], places, said["next"]),
-                  ("none is seen", [], "watch longer: the same with --for 10m"),
+                  ("none is seen", [], "it has ended: give it more to do, for "
+                   "longer; the same with --html FILE makes a page with what "
+                   "was held when"),
                   "nothing leaks")
     for option in "--by=size", "--by=thread":
         report = hr.heap(case, option, program).report

@@ -121,6 +121,21 @@ static void add_lines(const struct heap_text *text, const struct heap_row *row)
 	}
 }
 
+/* It was watched for as long as it ran where it has ended by itself. */
+static void add_longer(const struct heap_text *text, bool of_nothing)
+{
+	if (text->process->state == WATCHED_EXITED) {
+		strbuf_puts(heap_text_out(text),
+			    "it has ended: give it more to do, for longer; ");
+		add_page(text);
+		return;
+	}
+	strbuf_puts(heap_text_out(text), "watch longer: ");
+	add_watch(text, "--for 10m");
+	if (of_nothing)
+		add_look_at_all(text);
+}
+
 int heap_text_next(const struct heap_text *text, const struct heap_row *row,
 		   bool is_elsewhere)
 {
@@ -131,10 +146,7 @@ int heap_text_next(const struct heap_text *text, const struct heap_row *row,
 		add_watch(text, "--growth faults");
 		strbuf_puts(out, " shows where from");
 	} else if (!row || row->verdict->enough) {
-		strbuf_puts(out, "watch longer: ");
-		add_watch(text, "--for 10m");
-		if (!row)
-			add_look_at_all(text);
+		add_longer(text, !row);
 	} else if (text->config->options->source) {
 		add_page(text);
 	} else {
