@@ -43,6 +43,12 @@ struct agent_descriptor {
 	uint64_t device, inode;
 };
 
+/*
+ * What cryptographic libraries lock for their keys is 16 to 64 KiB. Who has locked more
+ * may have asked for all that is mapped later (mlockall), and nobody else sees that.
+ */
+#define AGENT_LOCKED_MOST (128u << 10)
+
 /* Of trampolines; more than any program has modules that need one. */
 #define AGENT_PAGES 64
 

@@ -301,8 +301,19 @@ bool agent_give_up(struct agent *agent, const char *reason)
 	return false;
 }
 
+/* By mlockall(MCL_FUTURE), which shows when something has been mapped. */
+static bool is_locked(const struct task *task)
+{
+	struct procfs_status status;
+
+	return procfs_status(task->tid, &status) ||
+	       status.locked >= agent_addresses();
+}
+
 bool agent_start_image(struct agent *agent, struct task *task)
 {
+	if (is_locked(task))
+		return agent_refuse(agent, AGENT_LOCKED);
 	if (agent_write(agent, agent->base, agent_image, agent_image_size))
 		return agent_refuse(agent, "its code can't be written");
 	return start_boot(agent, task, AGENT_BOOT_MAP);

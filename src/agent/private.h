@@ -32,6 +32,9 @@ const char *agent_why_not_by_status(const struct agent *agent,
 /* How often it may be given up half-way. */
 #define AGENT_TRIES 8
 
+/* A reason that is found beforehand, or by what has become of the first mapping. */
+#define AGENT_LOCKED "it locks its memory"
+
 /* The task that goes will come back here. */
 void agent_remember_way(struct agent *agent, const struct task *task);
 

@@ -71,7 +71,7 @@ const char *agent_why_not_by_status(const struct agent *agent,
 		return "a namespace of process numbers";
 	if (agent->mode & WITH_WAITS && has_real_time(task->tracee))
 		return "its threads have real-time priorities";
-	return status.locked ? "it locks its memory" : NULL;
+	return status.locked > AGENT_LOCKED_MOST ? AGENT_LOCKED : NULL;
 }
 
 const char *agent_why_no_entry(const struct agent *agent,

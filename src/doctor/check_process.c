@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "agent/agent.h"
 #include "doctor/check.h"
 #include "sysdeps/arch.h"
 
@@ -58,7 +59,7 @@ static void check_agent(const struct machine_facts *machine,
 						     "seccomp (a filter)";
 	else if (process->status.shadow_stack)
 		why = "it has shadow stacks";
-	else if (process->status.locked)
+	else if (process->status.locked > AGENT_LOCKED_MOST)
 		why = "it locks its memory";
 	else if (process->space_limited)
 		why = "its address space is limited (ulimit -v)";

@@ -118,6 +118,8 @@ count_exactly("no file for what is shared: by traps", "1", "500", "descriptors",
               inside=0)
 count_exactly("no large files: by traps", "1", "500", "files", inside=0)
 count_exactly("all is locked: by traps", "1", "500", "locked", inside=0)
+count_exactly("all that comes is locked: by traps", "1", "500", "future", inside=0)
+count_exactly("keys are locked, and nothing else", "2", "200000", "keys")
 
 
 @h.test("-c: each call of who is killed, and how it was caught")

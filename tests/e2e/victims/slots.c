@@ -181,6 +181,28 @@ static void change_user(void)
 		exit(1);
 }
 
+/* As libgcrypt does. */
+static void lock_keys(void)
+{
+	static char keys[16384];
+
+	if (mlock(keys, sizeof(keys)))
+		exit(1);
+}
+
+/* Which is little as yet, and of its threads. */
+static void lock_what_comes(void)
+{
+	void *volatile any = malloc(1000);
+	pthread_attr_t attr;
+
+	free(any);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 10);
+	if (pthread_setattr_default_np(&attr) || mlockall(MCL_FUTURE))
+		exit(1);
+}
+
 static void prepare(const char *how)
 {
 	if (!strcmp(how, "user"))
@@ -196,6 +218,10 @@ static void prepare(const char *how)
 		set_limit(RLIMIT_NOFILE, 3);
 	if (!strcmp(how, "locked"))
 		mlockall(MCL_CURRENT | MCL_FUTURE);
+	if (!strcmp(how, "keys"))
+		lock_keys();
+	if (!strcmp(how, "future"))
+		lock_what_comes();
 	if (!strcmp(how, "seccomp"))
 		filter_calls();
 }
