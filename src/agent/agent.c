@@ -325,6 +325,9 @@ bool agent_beat(struct agent *agent, const struct ticks *ticks)
 	if (!agent_read_gate(agent, &gate) || gate.on)
 		return true;
 	agent->blind = shared_closings(&agent->shared);
+	/* Who has returned meanwhile hasn't said so. */
+	if (agent->mode & AGENT_RECORDS)
+		shared_nests_forget(&agent->shared);
 	(void)AGENT_WRITE_GATE(agent, patience, ticks_in(ticks, PATIENCE));
 	(void)AGENT_WRITE_GATE(agent, on, 1);
 	return false;

@@ -45,16 +45,30 @@ static unsigned most_words(const struct ring *ring)
 						AGENT_RECORD_WORDS;
 }
 
+/* Beside its words: calltrap has read it before one that stands before it. */
+#define WAS_READ 0x8000u
+
 /* How many words the record at a position has; 0: it isn't written yet. */
 static unsigned length_at(const struct ring *ring, uint64_t position)
 {
-	const uint64_t header = word_at(ring, position);
+	const uint64_t header = word_at(ring, position) & ~(uint64_t)WAS_READ;
 	const unsigned words = header & 0xffff;
 
 	if (words < least_words(ring) || words > most_words(ring) ||
 	    header != agent_record_header(position, words))
 		return 0;
 	return words;
+}
+
+static bool was_read(const struct ring *ring, uint64_t position)
+{
+	return word_at(ring, position) & WAS_READ;
+}
+
+void ring_mark(const struct ring *ring, uint64_t position)
+{
+	__atomic_fetch_or(&ring->words[position & (ring->size - 1)],
+			  (uint64_t)WAS_READ, __ATOMIC_RELAXED);
 }
 
 /* The first word that is still there, if the position is no such any more. */
@@ -96,9 +110,10 @@ static void take(const struct ring *ring, unsigned words, uint64_t *pieces,
 		.return_address = word_at(ring, at + AGENT_WORD_RETURN),
 		.slot = word_at(ring, at + AGENT_WORD_SLOT),
 		.result = word_at(ring, at + AGENT_WORD_RESULT),
-		.argument_count = least(stub >> 8 & 0xff,
+		.argument_count = least(stub >> 8 & 0xff & ~AGENT_IS_INNER,
 					least(AGENT_ARGUMENTS,
 					      words - AGENT_RECORD_FIXED)),
+		.inner = stub >> 8 & AGENT_IS_INNER,
 		.pieces = pieces,
 		.stub = stub & 0xff,
 		.tid = (pid_t)(stub >> 32),
@@ -151,15 +166,33 @@ static unsigned next_length(struct ring *ring, uint64_t head)
 	unsigned words;
 
 	keep_up(ring, head);
-	words = length_at(ring, ring->position);
-	return words > head - ring->position ? 0 : words;
+	for (;;) {
+		words = length_at(ring, ring->position);
+		if (words > head - ring->position)
+			return 0;
+		if (!words || !was_read(ring, ring->position))
+			return words;
+		ring->position += words;
+	}
+}
+
+bool ring_find(struct ring *ring, uint64_t head)
+{
+	while (ring->position != head) {
+		if (next_length(ring, head))
+			return true;
+		if (ring->position != head)
+			ring->position++;
+	}
+	return false;
 }
 
 static bool is_at_entry(const struct ring *ring)
 {
+	const uint64_t stub = word_at(ring, ring->position + AGENT_WATCH_STUB);
+
 	return ring->entries &&
-	       (word_at(ring, ring->position + AGENT_WATCH_STUB) >> 8 & 0xff) ==
-		       AGENT_IS_ENTRY;
+	       (stub >> 8 & 0xff & ~AGENT_IS_INNER) == AGENT_IS_ENTRY;
 }
 
 bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret,
@@ -335,6 +368,7 @@ static bool take_watched(struct ring *ring, unsigned words,
 	ret->slot = word_at(ring, at + AGENT_WATCH_SLOT);
 	ret->stub = stub & 0xff;
 	ret->tid = (pid_t)(stub >> 32);
+	ret->inner = stub >> 8 & AGENT_IS_INNER;
 	ret->return_address = ret->result = 0;
 	ret->stored_at = 0;
 	ret->tail_call = false;

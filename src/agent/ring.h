@@ -15,7 +15,7 @@
  * read once and then checked; the position is ours.
  */
 struct ring {
-	const uint64_t *words;
+	uint64_t *words;
 	uint64_t size;     /* of it, a power of two */
 	uint64_t position; /* of the next record */
 	uint64_t lost;     /* times that something was passed over */
@@ -42,8 +42,10 @@ struct agent_record {
 	unsigned piece_words; /* of memory, see agent_record_piece() … */
 	uint64_t *pieces;     /* … or NULL */
 	unsigned stub;
-	pid_t tid; /* 0: not known */
-	int error; /* errno, when the call has failed; 0: not known */
+	pid_t tid;      /* 0: not known */
+	int error;      /* errno, when the call has failed; 0: not known */
+	bool inner;     /* it is within a call that wasn't recorded by then */
+	unsigned block; /* of the ring: not the ring's to know */
 };
 
 /* The entry or the return of a watched call. */
@@ -64,6 +66,7 @@ struct agent_watched {
 	unsigned frame_count;
 	bool complete;  /* there are no further frames */
 	bool tail_call; /* its caller will return with it */
+	bool inner;     /* among records: as a record's */
 	enum agent_choice choice;
 	unsigned rate;  /* … made at this one */
 	uint64_t walk;  /* agent_walk_name() of these frames, or 0 */
@@ -85,6 +88,15 @@ bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret,
 /* The entry of a call whose record follows: where ring_read() found none. */
 bool ring_read_entry(struct ring *ring, uint64_t head,
 		     struct agent_watched *ret);
+
+/*
+ * A record that isn't finished has others behind it when a handler of signals has
+ * interrupted its writer: these can be read before it. The next one that is whole, and
+ * hasn't been read so, is the ring's next from then on; false when there is none. Once
+ * it was marked it isn't read a second time.
+ */
+bool ring_find(struct ring *ring, uint64_t head);
+void ring_mark(const struct ring *ring, uint64_t position);
 
 /*
  * What a record has of the memory at an address: up to size bytes. Returns how

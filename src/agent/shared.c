@@ -411,6 +411,7 @@ static bool read_record(const struct shared *shared, struct ring *ring,
 
 	if (!ring_read(ring, head, &record, pieces))
 		return false;
+	record.block = (unsigned)(ring - shared->rings);
 	if (record.stub < shared->stubs)
 		audience->visit(audience->context, &record);
 	return true;
@@ -429,6 +430,23 @@ static bool read_entry(const struct shared *shared, struct ring *ring,
 	return true;
 }
 
+/* A handler of signals runs above the one that isn't finished, or has gone on for long. */
+static void read_ahead(const struct shared *shared, struct ring *ring,
+		       uint64_t head, const struct audience *audience)
+{
+	const uint64_t position = ring->position;
+
+	while (ring_find(ring, head)) {
+		const uint64_t at = ring->position;
+
+		if (!read_record(shared, ring, head, audience) &&
+		    !read_entry(shared, ring, head, audience))
+			break;
+		ring_mark(ring, at);
+	}
+	ring->position = position;
+}
+
 static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 			const struct audience *audience)
 {
@@ -444,6 +462,8 @@ static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 	while (read_record(shared, ring, head, audience) ||
 	       read_entry(shared, ring, head, audience))
 		give_part(shared, ring, own);
+	if (ring->position != head)
+		read_ahead(shared, ring, head, audience);
 	give_room(shared, block, before, head, now);
 }
 
@@ -523,6 +543,84 @@ void shared_visit_waiting(const struct shared *shared, shared_waiter *visit,
 }
 
 /* ---- stacks ---- */
+
+static void look_at_nest(const struct shared *shared, unsigned entry,
+			 struct shared_nest *ret)
+{
+	const struct agent_thread *thread = &shared->memory->threads[entry];
+	const uint32_t block =
+		__atomic_load_n(&thread->block, __ATOMIC_ACQUIRE);
+
+	*ret = (struct shared_nest){
+		.entry = entry,
+		.block = block < shared->blocks ? block : 0,
+		.tid = (pid_t)thread->tid,
+		.slot = __atomic_load_n(&thread->within, __ATOMIC_ACQUIRE),
+	};
+	if (ret->slot == AGENT_NEST_TOLD)
+		ret->slot = 0;
+}
+
+/* As the agent looks for it. */
+bool shared_find_nest(const struct shared *shared, taddr_t pointer,
+		      struct shared_nest *ret)
+{
+	const unsigned home = agent_thread_home(pointer);
+	unsigned i;
+
+	for (i = 0; pointer && i < AGENT_PROBING; i++) {
+		const unsigned entry = (home + i) % AGENT_THREADS;
+
+		if (shared->memory->threads[entry].pointer != pointer)
+			continue;
+		look_at_nest(shared, entry, ret);
+		return true;
+	}
+	return false;
+}
+
+bool shared_nest_of(const struct shared *shared, unsigned block,
+		    struct shared_nest *ret)
+{
+	const unsigned reader = shared->readers[block];
+
+	if (!reader)
+		return false;
+	look_at_nest(shared, reader - 1, ret);
+	return ret->block == block;
+}
+
+bool shared_nest_stands(const struct shared *shared,
+			const struct shared_nest *nest)
+{
+	struct shared_nest now;
+
+	look_at_nest(shared, nest->entry, &now);
+	return now.slot == nest->slot && now.block == nest->block &&
+	       __atomic_load_n(&block_at(shared, nest->block)->head,
+			       __ATOMIC_ACQUIRE) ==
+		       shared->rings[nest->block].position;
+}
+
+void shared_nest_told(struct shared *shared, const struct shared_nest *nest,
+		      bool clockless)
+{
+	uint64_t slot = nest->slot;
+
+	(void)__atomic_compare_exchange_n(
+		&shared->memory->threads[nest->entry].within, &slot,
+		clockless ? 0 : AGENT_NEST_TOLD, false, __ATOMIC_ACQ_REL,
+		__ATOMIC_RELAXED);
+}
+
+void shared_nests_forget(struct shared *shared)
+{
+	unsigned i;
+
+	for (i = 0; i < AGENT_THREADS; i++)
+		__atomic_store_n(&shared->memory->threads[i].within, 0,
+				 __ATOMIC_RELEASE);
+}
 
 static struct agent_thread *find_thread(const struct shared *shared,
 					taddr_t pointer, pid_t tid)

@@ -200,6 +200,32 @@ bool shared_is_within(const struct shared *shared, taddr_t pointer, pid_t tid,
 		      taddr_t slot);
 
 /*
+ * What the thread that has the block, or the pointer, says of calls that it will record
+ * when they have returned: where the return address of the innermost lies; 0: there is
+ * none, or that one has been told of. False where no thread is known.
+ */
+struct shared_nest {
+	unsigned entry, block;
+	pid_t tid;
+	taddr_t slot;
+};
+
+bool shared_find_nest(const struct shared *shared, taddr_t pointer,
+		      struct shared_nest *ret);
+bool shared_nest_of(const struct shared *shared, unsigned block,
+		    struct shared_nest *ret);
+
+/* Whether the thread says so still, and has written nothing since its ring was read. */
+bool shared_nest_stands(const struct shared *shared,
+			const struct shared_nest *nest);
+
+/* It has been told of, or (clockless) will begin anew by its clock; all (of threads that
+   may be at work) are forgotten. */
+void shared_nest_told(struct shared *shared, const struct shared_nest *nest,
+		      bool clockless);
+void shared_nests_forget(struct shared *shared);
+
+/*
  * A thread has ended, and all that it has recorded was read: others may have
  * its block.
  */

@@ -94,9 +94,12 @@ static uint32_t hook_of(const struct stub_config *config)
 	case STUB_TALLIES:
 		return header->tally;
 	case STUB_NOTES:
+	case STUB_RECORDS:
 		break;
 	}
-	return config->failure & AGENT_REPLACES ? header->watch : header->hook;
+	if (config->failure & AGENT_REPLACES)
+		return header->watch;
+	return config->way == STUB_RECORDS ? header->record : header->hook;
 }
 
 int stub_make(const struct stub_config *config, struct agent_stub *ret)

@@ -13,8 +13,9 @@
  * trap stands on it, so that the agent enters behind that; else NULL.
  */
 enum stub_way {
-	STUB_NOTES,    /* returns are recorded */
-	STUB_WATCHES,  /* … and entries, with stacks */
+	STUB_NOTES,    /* returns are counted */
+	STUB_RECORDS,  /* … recorded, and it is noted what has begun */
+	STUB_WATCHES,  /* returns and entries are recorded, with stacks */
 	STUB_SAMPLES,  /* … of some, which agent_act() says how to choose */
 	STUB_RELEASES, /* … which may give back what was acquired by these */
 	STUB_WALKS,    /* nothing; it looks at return addresses itself */

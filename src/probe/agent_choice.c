@@ -286,6 +286,8 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 		       (own->replaced ? AGENT_REPLACES : 0);
 	if (own->space->agent.mode & AGENT_STACKS)
 		ret->way = STUB_WATCHES;
+	else if (own->space->agent.mode & AGENT_RECORDS)
+		ret->way = STUB_RECORDS;
 	/* What a site's slot leads to is known by now. */
 	if (own->space->agent.mode & AGENT_RECORDS &&
 	    !can_be_recorded(own->space->engine, own->point, !own->replaced))

@@ -78,7 +78,9 @@ void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
 		.tid = one->tid,
 		.arch = &arch_x86_64,
 		.regs = &regs,
-		.memory = &memory.memory,
+		.memory = one->live ? &engine_space(one->point->space->space)
+					       ->memory.memory :
+				      &memory.memory,
 		.past = true,
 		.alone = true,
 		.error = one->record.error,

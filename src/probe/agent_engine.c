@@ -403,7 +403,8 @@ static void task_end(struct event_source *source, struct task *task)
 
 	if (!task->tracee || !engine->spaces)
 		return;
-	(void)agent_tell(engine);
+	(void)agent_tell_with(engine, ticks_now(),
+			      (struct agent_all_of){ .tid = task->tid });
 	space = agent_find_space(engine, probe_space_of(task->tracee->space));
 	if (space)
 		agent_task_ended(&space->agent, task->tid);

@@ -96,43 +96,82 @@ static void drop_over(struct entered_list *entered, const struct entered *newer)
 			take_out(entered, i);
 }
 
-void agent_entry_keep(struct agent_space *space,
-		      const struct agent_watched *entry)
+static struct entered *add(const struct entered *one)
 {
-	struct entered_list *entered = &space->engine->entered;
-	const struct entered one = {
-		.space = space,
-		.tid = entry->tid,
-		.began = entry->time,
-		.slot = entry->slot,
-		.stack = agent_entry_stack(space, entry),
-	};
+	struct entered_list *entered = &one->space->engine->entered;
 
-	drop_over(entered, &one);
+	drop_over(entered, one);
 	if (entered->count == ENTERED_MOST)
 		take_out(entered, 0);
 	if (entered->count == entered->room)
 		entered->list = xgrow(entered->list, entered->count,
 				      &entered->room, sizeof(*entered->list));
-	entered->list[entered->count++] = one;
+	entered->list[entered->count] = *one;
+	return &entered->list[entered->count++];
 }
 
-stack_id agent_entry_take(struct agent_space *space,
-			  const struct agent_record *record)
+void agent_entry_keep(struct agent_space *space,
+		      const struct agent_watched *entry)
+{
+	(void)add(&(struct entered){
+		.space = space,
+		.tid = entry->tid,
+		.began = entry->time,
+		.slot = entry->slot,
+		.stack = agent_entry_stack(space, entry),
+	});
+}
+
+static struct entered *find(struct agent_space *space, pid_t tid, taddr_t slot,
+			    uint64_t began)
 {
 	struct entered_list *entered = &space->engine->entered;
 	size_t i;
 
 	for (i = entered->count; i--;) {
-		const struct entered one = entered->list[i];
+		struct entered *one = &entered->list[i];
 
-		if (one.space != space || one.tid != record->tid ||
-		    one.slot != record->slot || one.began != record->began)
-			continue;
-		take_out(entered, i);
-		return one.stack;
+		if (one->space == space && one->tid == tid &&
+		    one->slot == slot && one->began == began)
+			return one;
 	}
-	return STACK_NONE;
+	return NULL;
+}
+
+stack_id agent_entry_take(struct agent_space *space,
+			  const struct agent_record *record, bool *told_ret)
+{
+	struct entered_list *entered = &space->engine->entered;
+	struct entered *one =
+		find(space, record->tid, record->slot, record->began);
+	stack_id stack;
+
+	*told_ret = one && one->told;
+	if (!one)
+		return STACK_NONE;
+	stack = one->stack;
+	take_out(entered, (size_t)(one - entered->list));
+	return stack;
+}
+
+bool agent_entry_tell(struct agent_space *space, pid_t tid, taddr_t slot,
+		      uint64_t began, stack_id *stack_ret)
+{
+	struct entered *one = find(space, tid, slot, began);
+	bool told;
+
+	if (!one)
+		one = add(&(struct entered){
+			.space = space,
+			.tid = tid,
+			.began = began,
+			.slot = slot,
+			.stack = STACK_NONE,
+		});
+	*stack_ret = one->stack;
+	told = one->told;
+	one->told = true;
+	return !told;
 }
 
 void agent_entries_forget_task(struct agent_engine *engine, pid_t tid)

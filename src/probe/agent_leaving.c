@@ -67,6 +67,8 @@ static void read_rest(struct agent_space *space)
 		nanosleep(&moment, NULL);
 		(void)agent_tell(space->engine);
 	}
+	agent_nests_end(space);
+	(void)agent_tell(space->engine);
 	shared_give_up(&space->agent.shared);
 }
 

@@ -90,7 +90,7 @@ struct recorded **agent_records_order(struct recorded_order *order,
 	from = order->lists[0];
 	to = order->lists[1];
 	for (i = 0; i < count; i++)
-		if (list[i].record.ended <= until)
+		if (list[i].due <= until)
 			from[kept++] = &list[i];
 	*count_ret = kept;
 	while (merge_runs(from, to, kept)) {

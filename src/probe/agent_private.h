@@ -119,6 +119,14 @@ struct agent_beginning {
 	bool over;
 };
 
+/* Of a block: what waits for a call that it is within, see agent_nests.c. */
+struct agent_nest {
+	uint64_t last;   /* ticks: when the call began that was recorded last */
+	uint64_t latest; /* … of all that is known of its thread */
+	uint64_t since;  /* ns: the first of them */
+	size_t held;
+};
+
 /* A module in whose code rules are missed. */
 struct agent_wish {
 	taddr_t low, high;
@@ -159,6 +167,7 @@ struct agent_space {
 		*tabler; /* all rules of a module are being made; … */
 	struct agent_wish making; /* … of that one */
 	struct agent_reading reading;
+	struct agent_nest nests[SHARED_BLOCKS];
 	struct watched_list lists[SHARED_BLOCKS];
 	bool takes_wholes; /* who is told of its calls */
 	struct agent_space *next;
@@ -180,11 +189,17 @@ struct recorded {
 	enum recorded_kind kind;
 	bool tail_call; /* ENTRY: its caller will return with it */
 	pid_t tid;
+	bool live; /* ENTRY: the call runs, and its memory is the process's */
+	unsigned block;
+	uint64_t due; /* ticks: it may be told by then; or RECORDED_HELD */
 	stack_id stack;
 	uint64_t order; /* in which they were read: what has one time has that */
 	struct agent_record record; /* its pieces: NULL where they are few */
 	uint64_t few[RECORDED_FEW];
 };
+
+/* Until that is known within which it is, see agent_nests.c. */
+#define RECORDED_HELD UINT64_MAX
 
 /* Places of records, and room to merge them in. */
 struct recorded_order {
@@ -192,13 +207,14 @@ struct recorded_order {
 	size_t room; /* of each */
 };
 
-/* A call that has begun, and isn't recorded yet: its stack. */
+/* A call that has begun, and isn't recorded yet: its stack, or that it is told of. */
 struct entered {
 	const struct agent_space *space;
 	pid_t tid;
 	uint64_t began; /* ticks */
 	taddr_t slot;
 	stack_id stack;
+	bool told; /* of: its record is its return */
 };
 
 /* In the order in which they were read. */
@@ -533,10 +549,44 @@ bool agent_records_are_read(const struct agent_engine *engine, uint64_t time);
 size_t agent_records_tell_read(struct agent_engine *engine, uint64_t until,
 			       struct agent_all_of them);
 
+/* One more that is to be told of; all of its members but .record, .few and .stack are
+   filled in. */
+struct recorded *agent_record_add(struct agent_space *space,
+				  struct agent_point *point,
+				  enum recorded_kind kind, pid_t tid,
+				  unsigned block, uint64_t due);
+
+/* ---- agent_nests.c ---- */
+
+/* It is within a call that isn't recorded yet: it waits for that. */
+void agent_nest_hold(struct agent_space *space, struct recorded *one);
+
+/* What waits of the block is told by then, with the call that it was within. */
+void agent_nest_release(struct agent_space *space, unsigned block,
+			uint64_t due);
+
+/* One of them is told, whatever it is within. */
+void agent_nest_let_go(struct recorded *one);
+
+/* Whether ends of calls wait there that were made within the recorded one. */
+bool agent_nest_has_ends(const struct agent_space *space,
+			 const struct agent_record *record);
+
+/*
+ * A thread is stopped: calls that it is within are to be told of first, whatever else
+ * will be told of it.
+ */
+void agent_nests_of_thread(struct agent_engine *engine, pid_t tid,
+			   uint64_t stopped);
+
+/* … so are those that something has waited for too long; at the end, for any time. */
+void agent_nests_look(struct agent_engine *engine, uint64_t now);
+void agent_nests_end(struct agent_space *space);
+
 /* ---- agent_merge.c ---- */
 
 /*
- * Those of the list that had ended by then, by their begins; what began at one time
+ * Those of the list that are due by then, by their begins; what began at one time
  * and ended later comes first, as the other lies within it. Good until the next
  * time.
  */
@@ -569,11 +619,16 @@ void agent_count_tell(struct agent_point *point);
 stack_id agent_entry_stack(struct agent_space *space,
 			   const struct agent_watched *entry);
 
-/* It will be asked for when the call is recorded: once. */
+/* It will be asked for when the call is recorded: once. Then it is said, too, whether
+   the call has been told of. */
 void agent_entry_keep(struct agent_space *space,
 		      const struct agent_watched *entry);
 stack_id agent_entry_take(struct agent_space *space,
-			  const struct agent_record *record);
+			  const struct agent_record *record, bool *told_ret);
+
+/* The call is to be told of before it is recorded. False when it has been. */
+bool agent_entry_tell(struct agent_space *space, pid_t tid, taddr_t slot,
+		      uint64_t began, stack_id *stack_ret);
 
 /* Those of a task, of a space, or all (NULL), will never be asked for. */
 void agent_entries_forget_task(struct agent_engine *engine, pid_t tid);

@@ -57,10 +57,12 @@ static void find_pieces(struct recorded *one)
 		one->record.pieces = one->few;
 }
 
-static struct recorded *add_recorded(struct agent_engine *engine,
-				     struct agent_point *point,
-				     enum recorded_kind kind, pid_t tid)
+struct recorded *agent_record_add(struct agent_space *space,
+				  struct agent_point *point,
+				  enum recorded_kind kind, pid_t tid,
+				  unsigned block, uint64_t due)
 {
+	struct agent_engine *engine = space->engine;
 	struct recorded *one;
 
 	if (engine->recorded_count == engine->recorded_room)
@@ -72,46 +74,102 @@ static struct recorded *add_recorded(struct agent_engine *engine,
 	one = &engine->recorded[engine->recorded_count++];
 	one->point = point;
 	one->kind = kind;
-	one->tail_call = false;
-	one->tid = tid ? tid : point->space->pid;
+	one->tail_call = one->live = false;
+	one->block = block;
+	one->due = due;
+	if (due > space->nests[block].latest)
+		space->nests[block].latest = due;
+	one->tid = tid ? tid : space->pid;
 	one->order = engine->recorded_ever++;
 	return one;
+}
+
+/* A call, or one of its ends. */
+static void keep_part(struct agent_point *point,
+		      const struct agent_record *record,
+		      enum recorded_kind kind, stack_id stack, bool waits)
+{
+	struct recorded *one = agent_record_add(point->space, point, kind,
+						record->tid, record->block,
+						record->ended);
+
+	one->stack = stack;
+	one->record = *record;
+	if (kind == RECORDED_RETURN)
+		one->record.began = record->ended;
+	else if (kind == RECORDED_ENTRY)
+		one->record.ended = one->due = record->began;
+	one->record.pieces = NULL;
+	keep_pieces(one, record->pieces);
+	if (waits)
+		agent_nest_hold(point->space, one);
+}
+
+/*
+ * A call that is told of may be over, with its record on the way, when a handler
+ * interrupts the hook: for the program it hasn't returned before that does.
+ */
+static struct agent_record last_return(const struct agent_nest *nest,
+				       const struct agent_record *record)
+{
+	struct agent_record ret = *record;
+
+	if (ret.ended < nest->latest)
+		ret.ended = nest->latest;
+	return ret;
+}
+
+static void keep_call(struct agent_point *point,
+		      const struct agent_record *record)
+{
+	struct agent_space *space = point->space;
+	struct agent_nest *nest = &space->nests[record->block];
+	enum recorded_kind kind = RECORDED_CALL;
+	struct agent_record late;
+	stack_id stack;
+	bool told;
+
+	stack = agent_entry_take(space, record, &told);
+	nest->last = record->began;
+	if (told) {
+		late = last_return(nest, record);
+		record = &late;
+		kind = RECORDED_RETURN;
+	} else if (agent_nest_has_ends(space, record)) {
+		keep_part(point, record, RECORDED_ENTRY, stack, record->inner);
+		kind = RECORDED_RETURN;
+	}
+	keep_part(point, record, kind, stack, record->inner && !told);
 }
 
 static void keep(void *context, const struct agent_record *record)
 {
 	const struct agent_reading *reading = context;
-	struct agent_space *space = reading->space;
-	struct agent_engine *engine = space->engine;
 	struct agent_point *point =
 		agent_reading_point(reading, record->stub, record->ended);
-	const bool is_end = point && agent_tells_ends(point);
-	const stack_id stack = engine->mode & AGENT_STACKS && !is_end ?
-				       agent_entry_take(space, record) :
-				       STACK_NONE;
-	struct recorded *one;
 
-	if (!point || record->ended < record->began)
-		return;
-	one = add_recorded(engine, point,
-			   is_end ? RECORDED_RETURN : RECORDED_CALL,
-			   record->tid);
-	one->stack = stack;
-	one->record = *record;
-	if (is_end)
-		one->record.began = record->ended;
-	one->record.pieces = NULL;
-	keep_pieces(one, record->pieces);
+	if (point && record->ended < record->began)
+		point = NULL;
+	if (point && agent_tells_ends(point))
+		keep_part(point, record, RECORDED_RETURN, STACK_NONE,
+			  record->inner);
+	else if (point)
+		keep_call(point, record);
+	if (!record->inner)
+		agent_nest_release(reading->space, record->block,
+				   record->ended);
 }
 
-static void keep_entry(struct agent_engine *engine, struct agent_point *point,
+static void keep_entry(struct agent_point *point,
 		       const struct agent_watched *entry)
 {
+	struct agent_engine *engine = point->space->engine;
 	struct recorded *one;
 
 	if (!entry->frame_count)
 		return;
-	one = add_recorded(engine, point, RECORDED_ENTRY, entry->tid);
+	one = agent_record_add(point->space, point, RECORDED_ENTRY, entry->tid,
+			       entry->block, entry->time);
 	one->tail_call = entry->tail_call;
 	one->stack = engine->mode & AGENT_STACKS ?
 			     agent_entry_stack(point->space, entry) :
@@ -127,6 +185,10 @@ static void keep_entry(struct agent_engine *engine, struct agent_point *point,
 	keep_pieces(one, entry->pieces);
 	memcpy(one->record.arguments, entry->arguments,
 	       entry->argument_count * sizeof(*entry->arguments));
+	if (entry->inner)
+		agent_nest_hold(point->space, one);
+	else
+		agent_nest_release(point->space, entry->block, entry->time);
 }
 
 static void enter(void *context, const struct agent_watched *entry)
@@ -137,7 +199,7 @@ static void enter(void *context, const struct agent_watched *entry)
 		agent_reading_point(reading, entry->stub, entry->time);
 
 	if (point && agent_tells_ends(point))
-		keep_entry(space->engine, point, entry);
+		keep_entry(point, entry);
 	else if (space->engine->mode & AGENT_STACKS)
 		agent_entry_keep(space, entry);
 }
@@ -383,12 +445,12 @@ static void forget_told(struct agent_engine *engine, uint64_t until)
 	size_t i, kept = 0;
 
 	for (i = 0; i < engine->recorded_count; i++) {
-		if (list[i].record.ended <= until) {
+		if (list[i].due <= until) {
 			free_pieces(&list[i], 1);
 			continue;
 		}
-		if (list[i].record.ended < first)
-			first = list[i].record.ended;
+		if (list[i].due < first)
+			first = list[i].due;
 		if (i != kept++)
 			list[kept - 1] = list[i];
 	}
@@ -397,17 +459,19 @@ static void forget_told(struct agent_engine *engine, uint64_t until)
 }
 
 /* The time, or later: until they had done all that there is of them. */
-static uint64_t last_of(const struct agent_engine *engine,
-			struct agent_all_of them, uint64_t until)
+static uint64_t last_of(struct agent_engine *engine, struct agent_all_of them,
+			uint64_t until)
 {
 	size_t i;
 
 	for (i = 0; i < engine->recorded_count; i++) {
-		const struct recorded *one = &engine->recorded[i];
+		struct recorded *one = &engine->recorded[i];
 
-		if (agent_is_of(them, one->tid, one->point) &&
-		    one->record.ended > until)
-			until = one->record.ended;
+		if (!agent_is_of(them, one->tid, one->point))
+			continue;
+		agent_nest_let_go(one);
+		if (one->due > until)
+			until = one->due;
 	}
 	return until;
 }
@@ -430,6 +494,8 @@ size_t agent_records_tell_read(struct agent_engine *engine, uint64_t until,
 
 	if (engine->telling)
 		return 0;
+	if (them.tid)
+		agent_nests_of_thread(engine, them.tid, until);
 	until = last_of(engine, them, until);
 	if (until < engine->records_first)
 		return 0;
@@ -456,6 +522,7 @@ size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
 		read_space(space);
 	engine->records_first = 0;
 	engine->telling = false;
+	agent_nests_look(engine, engine->records_read);
 	return agent_records_tell_read(engine, until, them);
 }
 

@@ -607,6 +607,49 @@ START_TEST(a_call_is_recorded)
 }
 END_TEST
 
+/* As when a handler has interrupted who writes one. */
+static uint64_t *begin_record(struct agent_block *block, uint64_t *header)
+{
+	const uint64_t position = block->head;
+
+	block->head += AGENT_RECORD_FIXED;
+	*header = agent_record_header(position, AGENT_RECORD_FIXED);
+	for (unsigned i = 0; i < AGENT_RECORD_FIXED; i++)
+		block->ring[(position + i) & (SHARED_RING_WORDS - 1)] = 0;
+	return &block->ring[position & (SHARED_RING_WORDS - 1)];
+}
+
+START_TEST(what_stands_behind_an_unfinished_record_is_read_once)
+{
+	struct agent_block *block;
+	uint64_t *unfinished, header;
+
+	set_up(AGENT_RECORDS);
+	memset(&seen, 0, sizeof(seen));
+	slot(1, 0, 0, 0, 0, 0);
+	block = (void *)((char *)shared.rings[1].words -
+			 offsetof(struct agent_block, ring));
+	unfinished = begin_record(block, &header);
+	slot(10, 0, 0, 0, 0, 0);
+	read_all();
+	ck_assert_uint_eq(seen.sum, 11);
+	ck_assert_uint_lt(block->tail, block->head);
+	slot(100, 0, 0, 0, 0, 0);
+	read_all();
+	read_all();
+	ck_assert_uint_eq(seen.sum, 111);
+	*unfinished = header;
+	read_all();
+	slot(1000, 0, 0, 0, 0, 0);
+	read_all();
+	ck_assert_uint_eq(seen.sum, 1111);
+	ck_assert_uint_eq(seen.count, 5);
+	ck_assert_uint_eq(block->tail, block->head);
+	ck_assert_uint_eq(shared_lost(&shared), 0);
+	tear_down();
+}
+END_TEST
+
 /* A function's registers are what a call may change, and no more. */
 START_TEST(registers_are_kept)
 {
@@ -2688,6 +2731,97 @@ static void put_stub(unsigned index, void *target, unsigned failure,
 		   sizeof(stub));
 }
 
+/* ---- calls within others ---- */
+
+static uintptr_t thread_word(void)
+{
+	uintptr_t pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
+static struct shared_nest nests_seen[3];
+static bool nest_is_told;
+
+static long calls_itself(long depth, long b, long c, long d, long e, long f)
+{
+	struct shared_nest *nest = &nests_seen[depth];
+	long result = depth;
+
+	(void)shared_find_nest(&shared, thread_word(), nest);
+	if (depth == 1 && nest_is_told)
+		shared_nest_told(&shared, nest, false);
+	if (depth < 2)
+		result += slot(depth + 1, b, c, d, e, f);
+	return result;
+}
+
+/* Each says that it is within another, unless that one has been told of. */
+START_TEST(calls_within_others_say_so)
+{
+	struct shared_nest after;
+	const struct agent_frame *frame;
+
+	set_up(AGENT_RECORDS);
+	put_stub(0, calls_itself, 0, STUB_RECORDS);
+	for (nest_is_told = false;; nest_is_told = true) {
+		memset(&seen, 0, sizeof(seen));
+		memset(nests_seen, 0, sizeof(nests_seen));
+		ck_assert_int_eq(slot(0, 0, 0, 0, 0, 0), 3);
+		read_all();
+		ck_assert_uint_eq(seen.count, 3);
+		for (unsigned i = 0; i < 3; i++) {
+			const struct agent_record *record = &seen.records[i];
+
+			ck_assert_uint_eq(record->arguments[0], 2 - i);
+			ck_assert_uint_eq(nests_seen[2 - i].slot, record->slot);
+			ck_assert_uint_eq(nests_seen[2 - i].block,
+					  record->block);
+		}
+		ck_assert_int_eq(seen.records[0].inner, !nest_is_told);
+		ck_assert(seen.records[1].inner);
+		ck_assert(!seen.records[2].inner);
+		ck_assert(shared_find_nest(&shared, thread_word(), &after));
+		ck_assert_uint_eq(after.slot, 0);
+		if (nest_is_told)
+			break;
+	}
+	frame = (const struct agent_frame *)(nests_seen[0].slot -
+					     AGENT_FRAME_RETURN);
+	ck_assert_uint_eq((uintptr_t)&frame->return_address,
+			  nests_seen[0].slot);
+	tear_down();
+}
+END_TEST
+
+START_TEST(a_nest_stands_until_it_is_told_of)
+{
+	struct shared_nest nest;
+
+	set_up(AGENT_RECORDS);
+	put_stub(0, calls_itself, 0, STUB_RECORDS);
+	nest_is_told = false;
+	slot(2, 0, 0, 0, 0, 0);
+	nest = nests_seen[2];
+	ck_assert_uint_ne(nest.slot, 0);
+	ck_assert(!shared_nest_stands(&shared, &nest));
+	shared.memory->threads[nest.entry].within = nest.slot;
+	ck_assert(!shared_nest_stands(&shared, &nest));
+	read_all();
+	ck_assert(shared_nest_stands(&shared, &nest));
+	shared_nest_told(&shared, &nest, true);
+	ck_assert_uint_eq(shared.memory->threads[nest.entry].within, 0);
+	shared.memory->threads[nest.entry].within = nest.slot;
+	shared_nest_told(&shared, &nest, false);
+	ck_assert_uint_eq(shared.memory->threads[nest.entry].within,
+			  AGENT_NEST_TOLD);
+	shared_nests_forget(&shared);
+	ck_assert_uint_eq(shared.memory->threads[nest.entry].within, 0);
+	tear_down();
+}
+END_TEST
+
 static void set_up_replaced(uint64_t mode)
 {
 	memset(&within, 0, sizeof(within));
@@ -3461,6 +3595,10 @@ int main(void)
 	/* Some need 2,000 turns of a timer: on a busy machine that takes long. */
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, a_call_is_recorded);
+	tcase_add_test(tests,
+		       what_stands_behind_an_unfinished_record_is_read_once);
+	tcase_add_test(tests, calls_within_others_say_so);
+	tcase_add_test(tests, a_nest_stands_until_it_is_told_of);
 	tcase_add_test(tests, registers_are_kept);
 	tcase_add_test(tests, the_image_has_its_version);
 	tcase_add_test(tests, an_errand_keeps_all_registers);

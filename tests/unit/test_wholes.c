@@ -323,7 +323,8 @@ START_TEST(records_are_put_in_order)
 		list[i] = (struct recorded){ .order = i };
 		list[i].record.began = began;
 		list[i].record.ended = began + (uint64_t)rand() % 4;
-		if (list[i].record.ended <= span / 2)
+		list[i].due = list[i].record.ended;
+		if (list[i].due <= span / 2)
 			wanted[kept++] = &list[i];
 	}
 	qsort(wanted, kept, sizeof(*wanted), compare_records);

@@ -23,7 +23,7 @@
 #ifdef __clang__
 #define RARE __attribute__((noinline, minsize))
 #else
-#define RARE __attribute__((noinline))
+#define RARE __attribute__((noinline, cold))
 #endif
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -35,19 +35,6 @@ extern struct agent_kept agent_kept HIDDEN;
 extern struct agent_returns agent_returns HIDDEN;
 extern struct agent_shared agent_shared HIDDEN;
 extern const char agent_back[] HIDDEN;
-
-/* What agent_hook (hook.S) has on the stack; the return address follows. */
-struct agent_frame {
-	uint64_t arguments[AGENT_ARGUMENTS];
-	const struct agent_stub *stub;
-	uint64_t began;
-	uint64_t result;
-	uint64_t second_result;
-	uint64_t chosen;  /* SAMPLES: the thread, and enum chosen_bits */
-	uint64_t slot;    /* where the return address lies on the stack */
-	uint64_t entered; /* end_of_entry() of its own; 0: it has none */
-	uint64_t return_address; /* … or what stands for it, see caller_of() */
-};
 
 _Static_assert(offsetof(struct agent_frame, return_address) ==
 			       AGENT_FRAME_RETURN &&
@@ -82,6 +69,7 @@ struct agent_result {
 	uint64_t slot;
 };
 
+void agent_begin(struct agent_frame *frame) HIDDEN;
 void agent_note(const struct agent_frame *frame) HIDDEN;
 unsigned agent_enter(struct agent_frame *frame, uint64_t fp) HIDDEN;
 unsigned agent_put_back(const struct agent_frame *frame) HIDDEN;

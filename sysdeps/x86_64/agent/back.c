@@ -87,7 +87,7 @@ void agent_come_back(struct agent_result *result)
  * A function is about to walk over this stack. Where nobody wants to know of
  * its calls, the door leads where the original does.
  */
-unsigned agent_put_back(const struct agent_frame *frame)
+RARE unsigned agent_put_back(const struct agent_frame *frame)
 {
 	struct agent_thread *thread = known_thread();
 	struct config config;

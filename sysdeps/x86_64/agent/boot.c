@@ -16,6 +16,8 @@
 /* Rarely run. */
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#else
+#pragma GCC optimize("Os")
 #endif
 
 static long map_own(void *at, long size)

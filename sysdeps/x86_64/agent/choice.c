@@ -186,7 +186,7 @@ struct agent_thread *known_thread(void)
 {
 	const uint64_t pointer = thread_pointer();
 	const int64_t tid_offset = READ(tid_offset);
-	struct agent_thread *thread = entry_at(home_of(pointer));
+	struct agent_thread *thread = entry_at(agent_thread_home(pointer));
 
 	return thread->pointer == pointer && tid_offset &&
 			       thread->tid == *(const uint32_t *)(pointer +

@@ -4,6 +4,7 @@
 #include "sysdeps/x86_64/agent/capture.h"
 #include "sysdeps/x86_64/agent/cost.h"
 #include "sysdeps/x86_64/agent/counts.h"
+#include "sysdeps/x86_64/agent/nests.h"
 #include "sysdeps/x86_64/agent/returns.h"
 #include "sysdeps/x86_64/agent/room.h"
 #include "sysdeps/x86_64/agent/threads.h"
@@ -203,11 +204,13 @@ static inline bool has_arguments(const struct config *config,
  * Up to its arguments, for which there are some words besides those at its begin and
  * its end. place: its slot, or what stands for it.
  */
-static inline struct ring_entry
-begin_entry(const struct config *config, struct agent_block *block,
-	    uint32_t tid, const struct agent_frame *frame, uint32_t kind,
-	    uint64_t place, unsigned fixed, unsigned more)
+static inline struct ring_entry begin_entry(const struct config *config,
+					    const struct agent_thread *thread,
+					    const struct agent_frame *frame,
+					    uint32_t kind, uint64_t place,
+					    unsigned fixed, unsigned more)
 {
+	struct agent_block *block = block_at(config, thread->block);
 	const unsigned arguments =
 		has_arguments(config, frame) ? frame->stub->arguments : 0;
 	struct ring_entry entry = {
@@ -224,8 +227,10 @@ begin_entry(const struct config *config, struct agent_block *block,
 	ring[(entry.position + AGENT_WATCH_TIME) & entry.mask] = frame->began;
 	ring[(entry.position + AGENT_WATCH_SLOT) & entry.mask] = place;
 	ring[(entry.position + AGENT_WATCH_STUB) & entry.mask] =
-		agent_record_stub(frame->stub->index, AGENT_IS_ENTRY, kind,
-				  tid);
+		agent_record_stub(frame->stub->index,
+				  AGENT_IS_ENTRY |
+					  inner_flag(config, thread, frame),
+				  kind, thread->tid);
 	for (i = 0; i < arguments; i++)
 		put_word(&entry, frame->arguments[i]);
 	return entry;
@@ -273,10 +278,10 @@ void write_entry(const struct config *config, const struct agent_thread *thread,
 {
 	const uint64_t complete = stack->complete ? AGENT_COMPLETE : 0;
 	const unsigned words = words_of(pieces);
-	struct ring_entry entry =
-		begin_entry(config, block_at(config, thread->block),
-			    thread->tid, frame, AGENT_WATCH_ENTRY, frame->slot,
-			    AGENT_WATCH_FIXED, stack->count + 1 + words);
+	struct ring_entry entry = begin_entry(config, thread, frame,
+					      AGENT_WATCH_ENTRY, frame->slot,
+					      AGENT_WATCH_FIXED,
+					      stack->count + 1 + words);
 	unsigned i;
 
 	put_value(&entry,
@@ -296,8 +301,7 @@ static inline void write_known(const struct config *config,
 {
 	const unsigned words = words_of(pieces);
 	struct ring_entry entry =
-		begin_entry(config, block_at(config, thread->block),
-			    thread->tid, frame,
+		begin_entry(config, thread, frame,
 			    agent_watch_kind_bits(AGENT_WATCH_KNOWN, words),
 			    name, AGENT_WATCH_SHORT, words);
 
@@ -308,7 +312,7 @@ static inline void write_known(const struct config *config,
 
 _Static_assert(AGENT_RECORD_WORDS >= AGENT_WATCH_STORED_WORDS, "either");
 
-__attribute__((noinline)) enum way go_by_trap(const struct config *config)
+RARE enum way go_by_trap(const struct config *config)
 {
 	while (READ(on)) {
 		const uint64_t now = ticks();
@@ -404,13 +408,13 @@ enter_counted(const struct config *config, struct agent_frame *frame)
 	return way;
 }
 
-static void write_begin(const struct config *config, struct agent_block *block,
-			uint32_t tid, const struct agent_frame *frame,
-			uint64_t caller, uint64_t flags,
-			const struct pieces *pieces)
+static void write_begin(const struct config *config,
+			const struct agent_thread *thread,
+			const struct agent_frame *frame, uint64_t caller,
+			uint64_t flags, const struct pieces *pieces)
 {
 	struct ring_entry entry =
-		begin_entry(config, block, tid, frame, AGENT_WATCH_ENTRY,
+		begin_entry(config, thread, frame, AGENT_WATCH_ENTRY,
 			    frame->slot, AGENT_WATCH_FIXED, 2 + pieces->words);
 
 	put_value(&entry, 1 | flags | agent_pieces_bits(pieces->words));
@@ -448,7 +452,7 @@ enter_recorded(const struct config *config, struct agent_frame *frame)
 	if (!find_pieces_first(config, frame, &pieces) ||
 	    !may_go_on(thread, frame))
 		return go_by_trap(config);
-	write_begin(config, block, thread->tid, frame, caller, tail, &pieces);
+	write_begin(config, thread, frame, caller, tail, &pieces);
 	if (__builtin_expect(is_sampled(frame->began), 0))
 		sample_entry(config, thread, frame->began);
 	return way_on(frame);
@@ -477,8 +481,10 @@ enter_looking(const struct config *config, const struct agent_thread *thread,
  */
 unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 {
-	const struct agent_thread *thread;
+	struct agent_thread *thread;
 	struct config config;
+	enum way way;
+	bool nests;
 
 	if (!read_config(&config))
 		return BY_JUMP;
@@ -499,5 +505,17 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 		return go_by_trap(&config);
 	if (__builtin_expect(frame->stub->failure & AGENT_LOOKS_FIRST, 0))
 		return enter_looking(&config, thread, frame, fp);
-	return note_entry(&config, thread, frame, fp, NULL);
+	/* As agent_begin(): it has begun when its entry is written. */
+	nests = config.mode & AGENT_RECORDS && is_made_by_agent(frame);
+	do {
+		__atomic_store_n(&frame->entered, 0, __ATOMIC_RELEASE);
+		if (nests) {
+			begin_within(thread, frame);
+			frame->began = ticks();
+		}
+		way = note_entry(&config, thread, frame, fp, NULL);
+	} while (nests && way == BY_CALL && may_begin_anew(thread));
+	if (nests && way != BY_CALL)
+		end_within(thread, frame);
+	return way;
 }

@@ -21,7 +21,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	23
+	.long	24
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
@@ -34,7 +34,7 @@ agent_header:
 	.long	agent_back
 	.long	agent_filter
 	.long	agent_count_only
-	.long	0
+	.long	agent_record
 	.fill	7 + BOOTS, 8, 0
 
 	.text
@@ -99,6 +99,25 @@ agent_hook:
 	call	agent_note
 	return_result
 1:	jmp	*STUB_ORIGINAL(%r11)
+
+/*
+ * The same where each call is recorded: that it has begun is noted, for who is told of
+ * what is called within it.
+ */
+	.p2align 5
+agent_record:
+	cmpq	$0, agent_gate(%rip)
+	je	1b
+	make_frame
+	mov	%rsp, %rdi
+	call	agent_begin
+	take_arguments
+	call	*STUB_ORIGINAL(%r11)
+	mov	%rax, 64(%rsp)
+	mov	%rdx, 72(%rsp)
+	mov	%rsp, %rdi
+	call	agent_note
+	return_result
 
 /*
  * The same where calls are watched: the entry is written down before the

@@ -23,7 +23,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 23
+#define AGENT_VERSION 24
 
 #define AGENT_CODE_SIZE      0x6000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -60,7 +60,8 @@ struct agent_header {
 	uint32_t back;    /* what stands for replaced return addresses */
 	uint32_t filter;  /* … of calls of one module alone */
 	uint32_t tally; /* … where calls are counted when they begin, no more */
-	uint32_t unused;
+	uint32_t record; /* … where what is recorded when it has returned is noted
+			    before */
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
 	uint64_t shared_size; /* of what is to be shared */
@@ -81,6 +82,25 @@ struct agent_header {
 		0x41, 0xff, 0x53, AGENT_STUB_ORIGINAL \
 	}
 #define AGENT_FRAME_RETURN 104
+
+struct agent_stub;
+
+/* What the hook has there; the return address follows. */
+struct agent_frame {
+	uint64_t arguments[6];
+	const struct agent_stub *stub;
+	uint64_t began;
+	uint64_t result;
+	uint64_t second_result;
+	union {
+		uint64_t chosen; /* SAMPLES: the thread, and enum chosen_bits */
+		uint64_t outer; /* RECORDS: the slot of the one that it is within,
+				    see struct agent_thread; or 0 */
+	};
+	uint64_t slot;    /* where the return address lies on the stack */
+	uint64_t entered; /* end_of_entry() of its own; 0: it has none */
+	uint64_t return_address; /* … or what stands for it, see caller_of() */
+};
 
 /* Of what is mapped for jumps over functions' first bytes, each time. */
 #define AGENT_PAGE_SIZE 0x2000
@@ -283,14 +303,22 @@ struct agent_thread {
 	uint64_t stack_low, stack_high;
 	uint32_t stack_tid;
 	/* SAMPLES: */
-	uint32_t rate;    /* the one that .left is of */
-	uint64_t left;    /* one more than bytes before the next mark; 0: nobody
+	uint32_t rate; /* the one that .left is of */
+	uint64_t left; /* one more than bytes before the next mark; 0: nobody
 			  has thrown the dice */
-	uint64_t within;  /* the slot of the call that stands for all within it;
-			    0: there is none */
+	/* The slot of the call that stands for all within it. RECORDS: of the
+	   innermost that will be recorded when it has returned; or AGENT_NEST_TOLD:
+	   it has been told of. 0: there is none. */
+	uint64_t within;
 	uint64_t trapped; /* agent_trapped() of one that goes by the trap; 0:
 			     there is none */
 };
+
+/* Its place among the threads, or soon behind that. */
+static inline unsigned agent_thread_home(uint64_t pointer)
+{
+	return (pointer >> 6) * 0x9e3779b97f4a7c15ull >> 54;
+}
 
 /* Of a call, whether what it acquires is kept. */
 enum agent_choice {
@@ -326,8 +354,8 @@ static inline unsigned agent_trapped_rate(uint64_t trapped)
 
 /*
  * Whether a call lies within the one that thread->within says. No allocator
- * needs more stack: who is far below came there after a handler has jumped out
- * of that call.
+ * needs more stack, nor do others that are called by the agent: who is far below came
+ * there after a handler has jumped out of that call.
  */
 #define AGENT_WITHIN_MOST 0x10000
 
@@ -335,6 +363,13 @@ static inline int agent_is_within(uint64_t within, uint64_t slot)
 {
 	return within - slot - 1 < AGENT_WITHIN_MOST;
 }
+
+/*
+ * Of calls that the thread is within, as far as they have begun by their clock. One that
+ * is reading it finds 0 instead when that was over, and reads it anew: what has been told of
+ * meanwhile came before.
+ */
+#define AGENT_NEST_TOLD 1
 
 #define AGENT_RELEASED UINT32_MAX /* a tid: calltrap is about to free it */
 
@@ -723,6 +758,9 @@ static inline uint64_t agent_record_stub(uint32_t stub, uint32_t arguments,
 
 /* Instead of a number of arguments: an entry, see below, among the records. */
 #define AGENT_IS_ENTRY 0x80
+
+/* Beside either: it is within a call that isn't recorded yet. */
+#define AGENT_IS_INNER 0x40
 
 /*
  * How the agent reads what may be gone: movzbl (%rcx), %eax or movq (%rcx), %rax, and a

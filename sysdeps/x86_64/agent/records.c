@@ -2,6 +2,7 @@
 #include "sysdeps/x86_64/agent/records.h"
 
 #include "sysdeps/x86_64/agent/capture.h"
+#include "sysdeps/x86_64/agent/nests.h"
 #include "sysdeps/x86_64/agent/returns.h"
 #include "sysdeps/x86_64/agent/room.h"
 #include "sysdeps/x86_64/agent/threads.h"
@@ -25,9 +26,10 @@ static inline bool has_pieces(const struct agent_frame *frame)
 }
 
 static inline void write_record(const struct config *config,
-				struct agent_block *block, uint32_t tid,
+				const struct agent_thread *thread,
 				const struct agent_frame *frame, uint64_t ended)
 {
+	struct agent_block *block = block_at(config, thread->block);
 	uint64_t *ring = block->ring;
 	const unsigned arguments = frame->stub->arguments;
 	const uint64_t mask = config->ring_words - 1;
@@ -49,8 +51,9 @@ static inline void write_record(const struct config *config,
 	ring[(position + AGENT_WORD_SLOT) & mask] = frame->slot;
 	ring[(position + AGENT_WORD_RESULT) & mask] = frame->result;
 	ring[(position + AGENT_WORD_STUB) & mask] =
-		agent_record_stub(frame->stub->index, arguments,
-				  errno_of(config, frame), tid);
+		agent_record_stub(frame->stub->index,
+				  arguments | inner_flag(config, thread, frame),
+				  errno_of(config, frame), thread->tid);
 	for (i = 0; i < arguments; i++)
 		ring[(position + AGENT_RECORD_FIXED + i) & mask] =
 			frame->arguments[i];
@@ -71,8 +74,27 @@ void record(const struct config *config, struct agent_thread *thread,
 		wait_for_block(config, thread);
 	own = thread ? thread->block : 0;
 	if (own && config->ring_words)
-		write_record(config, block_at(config, own), thread->tid, frame,
-			     ended);
+		write_record(config, thread, frame, ended);
 	else if (READ(on))
 		common_add(&agent_shared.dropped, 1);
+	if (thread && is_made_by_agent(frame))
+		end_within(thread, frame);
+}
+
+/* The call is about to be made. A handler that comes before the clock is read came
+   before the call. */
+void agent_begin(struct agent_frame *frame)
+{
+	const struct config config = { .tid_offset = READ(tid_offset) };
+	struct agent_thread *thread = NULL;
+
+	frame->outer = 0;
+	if (READ(mode) & AGENT_RECORDS && READ(on))
+		thread = find_thread(&config);
+	do {
+		__atomic_store_n(&frame->began, 0, __ATOMIC_RELEASE);
+		if (thread)
+			begin_within(thread, frame);
+		__atomic_store_n(&frame->began, ticks(), __ATOMIC_RELEASE);
+	} while (thread && may_begin_anew(thread));
 }

@@ -51,7 +51,7 @@ static struct agent_thread *adopt(struct agent_thread *thread, uint32_t tid)
 
 RARE struct agent_thread *claim(uint64_t pointer, uint32_t tid)
 {
-	const unsigned home = home_of(pointer);
+	const unsigned home = agent_thread_home(pointer);
 	unsigned i;
 
 	for (i = 0; i < AGENT_PROBING; i++)

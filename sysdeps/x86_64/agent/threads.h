@@ -12,12 +12,8 @@ static inline uint64_t thread_pointer(void)
 	return pointer;
 }
 
-static inline unsigned home_of(uint64_t pointer)
-{
-	return (pointer >> 6) * 0x9e3779b97f4a7c15ull >> 54;
-}
-
-_Static_assert(AGENT_THREADS == 1 << (64 - 54), "as home_of() has it");
+_Static_assert(AGENT_THREADS == 1 << (64 - 54),
+	       "as agent_thread_home() has it");
 
 /* A handler may come at any point and do the same for its thread first. */
 void take_block(struct agent_thread *thread) HIDDEN;
@@ -44,7 +40,7 @@ static inline struct agent_thread *find_thread(const struct config *config)
 {
 	const uint64_t pointer = thread_pointer();
 	const uint32_t tid = own_tid(config);
-	struct agent_thread *thread = entry_at(home_of(pointer));
+	struct agent_thread *thread = entry_at(agent_thread_home(pointer));
 
 	if (__builtin_expect(thread->pointer == pointer && thread->tid == tid &&
 				     thread->block,
