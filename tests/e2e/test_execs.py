@@ -92,8 +92,9 @@ def brood(case):
         found.check_status(0)
         # A report may say of one that it ended as it was to be read.
         words += [line for line in found.err.splitlines()
-                  if line.startswith("calltrap: ") and re.search("already being traced|has ended|could not be "
-                               "trapped|runs in its memory", line)]
+                  if re.search("^calltrap: .*(already being traced|has ended|"
+                               "could not be trapped|runs in its memory)",
+                               line)]
     h.check_equal(words, [], "what was said of children")
     before = target.out.count("round")
     h.wait_until(lambda: target.out.count("round") > before + 3,
