@@ -175,14 +175,22 @@ static bool is_in_sequence(const struct frozen_task *task)
 
 /*
  * A step ends with a SIGTRAP that can't be held back: where that is blocked or ignored,
- * the kernel takes the process's handler of it away.
+ * the kernel takes the process's handler of it away. Where there is none, nothing is lost
+ * but a SIGTRAP of its own that has come: there is never more than one.
  */
 static bool may_step(const struct frozen_task *task)
 {
+	struct procfs_status status;
 	uint64_t mask;
 
-	return !ptrace_get_signal_mask(task->tid, &mask) &&
-	       !(mask & SIGTRAP_BIT);
+	if (ptrace_get_signal_mask(task->tid, &mask))
+		return false;
+	if (!(mask & SIGTRAP_BIT))
+		return true;
+	return !procfs_status(task->tid, &status) &&
+	       !((status.signals_caught | status.signals_ignored |
+		  status.signals_pending) &
+		 SIGTRAP_BIT);
 }
 
 /* One that stands at nothing else than our own request, and can go on. */

@@ -86,6 +86,7 @@ static void parse_status_line(const char *line, struct procfs_status *ret)
 		    1 ||
 	    sscanf(line, "SigBlk: %" SCNx64, &ret->signals_blocked) == 1 ||
 	    sscanf(line, "SigIgn: %" SCNx64, &ret->signals_ignored) == 1 ||
+	    sscanf(line, "SigCgt: %" SCNx64, &ret->signals_caught) == 1 ||
 	    sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &ret->waits) == 1)
 		return;
 	if (sscanf(line, "VmLck: %" SCNu64, &ret->locked) == 1)

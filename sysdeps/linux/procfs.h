@@ -32,6 +32,7 @@ struct procfs_status {
 	unsigned seccomp;      /* 0 off, 1 strict, 2 filter */
 	uint64_t signals_blocked; /* bit N - 1 is signal N */
 	uint64_t signals_ignored;
+	uint64_t signals_caught;
 	uint64_t signals_pending;        /* of this task alone */
 	uint64_t signals_pending_shared; /* of its process */
 	uint64_t waits; /* so often it has slept (voluntary_ctxt_switches) */

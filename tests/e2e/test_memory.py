@@ -941,6 +941,26 @@ def _(case):
                 target.popen.poll())
 
 
+@h.test("a copy of a program all of whose threads block all signals", users=True)
+def _(case):
+    _, able, _ = start_leaky(case)
+    look_at_copy(case, able)
+    target = case.start([h.build("memory_own_traps", "memory_own_traps.c", "-O1",
+                                 "-lpthread"), "deaf"])
+    h.wait_until(lambda: "ready" in target.out, "its threads")
+    found, report = look(case, target, "--leaks", "--freeze", "clone")
+    h.check_equal(found["copied"], True, "copied; " + report)
+    # Its first thread has a SIGTRAP then that it hasn't fetched, and keeps it.
+    target.say("x\n")
+    h.wait_until(lambda: "handled 0\n" in target.out or
+                 target.popen.poll() is not None, "what it says")
+    h.check("handled 0\n" in target.out, "it has ended: %r" %
+            target.popen.poll())
+    look(case, target, "--leaks", "--freeze", "clone")
+    h.check_equal(h.status_field(target.pid, "SigPnd"), "%016x" % 0x10,
+                  "pending signals")
+
+
 @h.test("no copy is made where SIGTRAP is ignored", users=True)
 def _(case):
     target = case.start([h.build("memory_own_traps", "memory_own_traps.c", "-O1",

@@ -124,7 +124,7 @@ START_TEST(status_text)
 		"VmSize:\t 3060 kB\nThreads:\t2\nSigQ:\t2/96551\n"
 		"SigPnd:\t0000000000000001\nShdPnd:\tffffffffffffffff\n"
 		"SigBlk:\t8000000000000000\nSigIgn:\t0000000000001000\n"
-		"SigCgt:\tffffffffffffffff\nSeccomp:\t2\n"
+		"SigCgt:\t0000000000000010\nSeccomp:\t2\n"
 		"Seccomp_filters:\t1\nvoluntary_ctxt_switches:\t150\n"
 		"nonvoluntary_ctxt_switches:\t545\n");
 
@@ -140,6 +140,7 @@ START_TEST(status_text)
 	ck_assert_uint_eq(status.signals_pending, 1);
 	ck_assert_uint_eq(status.signals_blocked, 1ull << 63);
 	ck_assert_uint_eq(status.signals_ignored, 0x1000);
+	ck_assert_uint_eq(status.signals_caught, 0x10);
 	ck_assert_uint_eq(status.waits, 150);
 }
 END_TEST
