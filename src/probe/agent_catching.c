@@ -11,6 +11,10 @@
 /* Slots that the dynamic linker fills in when they are first called through. */
 #define LOOK_EVERY (NS_PER_SECOND / 4)
 
+/* Of sites whose slot leads to the hook: each is read from the process, and while
+   functions are new there may be a look for each stop. */
+#define LOOK_LIFTED_EVERY (NS_PER_SECOND / 100)
+
 /* Two names of one function have one stub, which can tell of one of them. */
 static bool has_other(const struct agent_point *own)
 {
@@ -195,14 +199,17 @@ void agent_unpatch_point(struct agent_point *own)
 void agent_catch_all(struct agent_space *space, uint64_t now)
 {
 	const struct tracer *tracer = space->space->space->tracer;
+	const bool lifted_too = now - space->looked_lifted > LOOK_LIFTED_EVERY;
 	struct agent_point *own;
 
 	if (space->agent.state != AGENT_INSIDE || tracer->gathering ||
 	    tracer->leaving || !agent_samples_begin(space))
 		return;
+	if (lifted_too)
+		space->looked_lifted = now;
 	for (own = space->points; own; own = own->next)
 		if (agent_is_site(own))
-			agent_site_look(own);
+			agent_site_look(own, lifted_too);
 		else if (own->stub < 0 && !own->given_up && !agent_is_jump(own))
 			agent_catch_point(own);
 	for (own = space->points; own; own = own->next)

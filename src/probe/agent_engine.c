@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/xalloc.h"
 #include "probe/agent_private.h"
 #include "tracee/patch.h"
@@ -81,8 +82,11 @@ static int plant(struct engine *base, struct point *point)
 	int err;
 
 	if (reason) {
-		if (point->function)
+		if (point->function) {
 			agent_note_trap(engine, reason);
+			diag_debug(DIAG_PROBE, "agent: %s by traps: %s",
+				   point->function->name, reason);
+		}
 		return -ENOTSUP;
 	}
 	own = xcalloc(1, sizeof(*own));

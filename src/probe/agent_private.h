@@ -141,8 +141,9 @@ struct agent_space {
 	struct agent agent;
 	struct agent_beginning beginning;
 	struct agent_point *points;
-	uint64_t looked;       /* for slots, when */
-	uint64_t lost;         /* that it was told of as missed */
+	uint64_t looked;        /* for slots, when; … */
+	uint64_t looked_lifted; /* … at those of sites that are caught */
+	uint64_t lost;          /* that it was told of as missed */
 	uint64_t untold;       /* were read, but can't be told whose they are */
 	uint64_t rows_cleared; /* to make room, when */
 	uint64_t rows_wait;    /* until that may be done again, ns */
@@ -453,7 +454,7 @@ bool agent_site_pass(struct agent_point *own, struct task *task);
 void agent_site_told(struct agent_point *own, struct task *task);
 
 /* Now and then: whether it still needs its trap. */
-void agent_site_look(struct agent_point *own);
+void agent_site_look(struct agent_point *own, bool lifted_too);
 
 /* Nothing is caught by the agent any more. */
 void agent_site_retire(struct agent_point *own);

@@ -62,23 +62,6 @@ static bool is_entry(const struct agent_point *own)
 	       !agent_is_jump(own) && !agent_is_callers(own);
 }
 
-/* What its slot leads to: a hook that tells of all calls stands for the function. */
-static bool read_target(const struct agent_point *own, taddr_t *ret)
-{
-	const struct agent *agent = &own->space->agent;
-	const struct agent_point *other;
-
-	if (!agent_point_slot(own, ret))
-		return false;
-	for (other = own->space->points; other; other = other->next)
-		if (other->stub >= 0 && is_entry(other) &&
-		    agent_hook_of(agent, (unsigned)other->stub) == *ret) {
-			*ret = other->point->address;
-			break;
-		}
-	return true;
-}
-
 /* Where its slot is to lead. */
 static taddr_t hook_of(const struct agent_point *own)
 {
@@ -88,6 +71,25 @@ static taddr_t hook_of(const struct agent_point *own)
 bool agent_leads_to_hook(const struct agent_point *own, taddr_t value)
 {
 	return own->stub >= 0 && value == hook_of(own);
+}
+
+/* What its slot leads to: a hook that tells of all calls stands for the function. */
+static bool read_target(const struct agent_point *own, taddr_t *ret)
+{
+	const struct agent *agent = &own->space->agent;
+	const struct agent_point *other;
+
+	if (!agent_point_slot(own, ret))
+		return false;
+	if (agent_leads_to_hook(own, *ret) || !agent_has_code(agent, *ret))
+		return true;
+	for (other = own->space->points; other; other = other->next)
+		if (other->stub >= 0 && is_entry(other) &&
+		    agent_hook_of(agent, (unsigned)other->stub) == *ret) {
+			*ret = other->point->address;
+			break;
+		}
+	return true;
 }
 
 static bool hook(const struct agent_point *own)
@@ -384,12 +386,12 @@ static bool may_be_bound(const struct agent_point *own)
 }
 
 /* A call from before we came may be binding it still. */
-void agent_site_look(struct agent_point *own)
+void agent_site_look(struct agent_point *own, bool lifted_too)
 {
 	taddr_t value;
 
 	if (!agent_is_catching(own) || own->stub < 0 ||
-	    !read_target(own, &value))
+	    (own->lifted && !lifted_too) || !read_target(own, &value))
 		return;
 	if (value == own->target)
 		(void)hook(own);
