@@ -56,7 +56,7 @@ _Static_assert(offsetof(struct agent_thread, within) == 48, "as hook.S has it");
 _Static_assert(offsetof(struct agent_frame, chosen) == 80, "as hook.S has it");
 _Static_assert(offsetof(struct agent_frame, slot) == 88, "as hook.S has it");
 _Static_assert(AGENT_MARK_LINES == 1 << (64 - 49), "as hook.S has it");
-_Static_assert(AGENT_GATE_OFFSET == 0xc000 && AGENT_KEPT_OFFSET == 0xf000 &&
+_Static_assert(AGENT_GATE_OFFSET == 0xd000 && AGENT_KEPT_OFFSET == 0xf000 &&
 		       AGENT_RETURNS_OFFSET == 0x10000 &&
 		       AGENT_SHARED_OFFSET == 0x120000,
 	       "as agent.ld has it");

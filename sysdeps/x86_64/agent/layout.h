@@ -23,9 +23,9 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 24
+#define AGENT_VERSION 25
 
-#define AGENT_CODE_SIZE      0x6000
+#define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
 #define AGENT_STUB_SIZE      128
 #define AGENT_STUBS          192
