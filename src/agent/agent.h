@@ -90,11 +90,16 @@ struct agent {
 	taddr_t page_wanted;
 	bool page_pending; /* a task is on its way for it */
 	unsigned page_tries;
-	bool open;      /* the gate … */
-	uint64_t since; /* … which is so old, in ticks */
-	int note;       /* the guardian's of that, or -1 */
-	bool retired;   /* no slot leads there, nor will */
-	uint64_t blind; /* shared_closings(), when it was found closed */
+	/* The handler of SIGTRAP. */
+	bool net_lost;        /* the process has none any more */
+	bool net_pending;     /* a task is on its way to set it again */
+	unsigned net_tries;   /* so often one was sent */
+	uint64_t net_look_at; /* monotonic */
+	bool open;            /* the gate … */
+	uint64_t since;       /* … which is so old, in ticks */
+	int note;             /* the guardian's of that, or -1 */
+	bool retired;         /* no slot leads there, nor will */
+	uint64_t blind;       /* shared_closings(), when it was found closed */
 };
 
 /* Modes in which threads have rings, and say who they are. */
@@ -157,6 +162,13 @@ const char *agent_why_no_entry(const struct agent *agent,
  * is back. Both return whether the task has gone.
  */
 bool agent_fetch_page(struct agent *agent, struct task *task);
+
+/*
+ * The same, for the handler of SIGTRAP, which the kernel takes away where a thread
+ * blocks that and hits a trap; now and then it is looked whether it has.
+ */
+void agent_look_at_net(struct agent *agent, uint64_t now);
+bool agent_mend_net(struct agent *agent, struct task *task);
 
 /* A task has ended, or was let go of, which may have been on its way. */
 void agent_task_ended(struct agent *agent, pid_t tid);

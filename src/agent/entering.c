@@ -479,6 +479,7 @@ void agent_task_ended(struct agent *agent, pid_t tid)
 		return;
 	if (agent->page_pending)
 		agent_page_is_settled(agent, agent->space->memory.pid);
+	agent->net_pending = false;
 	/* It may have been let go, and be in a handler above the errand. */
 	if (agent->state == AGENT_RESERVING && agent->space->scratch.guest.left)
 		scratch_end_guest(agent->space);

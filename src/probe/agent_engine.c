@@ -156,6 +156,7 @@ static void look_after(struct agent_space *space, uint64_t now)
 
 	agent_catch_all(space, now);
 	blind = !agent_beat(&space->agent, &engine->ticks);
+	agent_look_at_net(&space->agent, now);
 	if (lacks_buffers(space)) {
 		space->agent.reason = "it has more threads than buffers";
 		retire(space);

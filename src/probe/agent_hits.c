@@ -63,7 +63,8 @@ static bool take(struct agent_point *own, struct task *task)
 	struct agent_space *space = own->space;
 
 	if (space->agent.state == AGENT_INSIDE && is_alone(&own->owner, task) &&
-	    agent_fetch_page(&space->agent, task))
+	    (agent_fetch_page(&space->agent, task) ||
+	     agent_mend_net(&space->agent, task)))
 		return true;
 	if (!may_take(own, task)) {
 		note_refusal(space);

@@ -52,6 +52,18 @@ def kill_frozen(tracer, target):
     os.kill(worker, signal.SIGKILL)
 
 
+def any_blocks(pid):
+    return any(int(h.status_field(int(tid), "SigBlk", "0"), 16)
+               >> signal.SIGTRAP - 1 & 1 for tid in os.listdir("/proc/%d/task" % pid))
+
+
+def kill_mended(tracer, target):
+    """Each thread has blocked SIGTRAP at a trap, and taken the handler away."""
+    h.wait_until(lambda: not any_blocks(target.pid), "a trap that each thread has hit")
+    h.wait_until(lambda: has_net(target.pid), "the handler, once more")
+    kill_frozen(tracer, target)
+
+
 def one_round(case, calls, kill, moments, *options):
     """The target's status: 7 = right results, -SIGTRAP = it died."""
     target = case.start([h.build("killed", "killed.c", "-O1", "-fno-builtin",
@@ -126,6 +138,9 @@ if h.X86:
     # Those that report crashes do, and the runtime of Go.
     register([20000, 1, "report"], ROUNDS, "a handler of its own for SIGTRAP", "-c",
              "--engine=agent", kill=kill_frozen)
+    # As in haproxy, and wherever one thread waits for all signals.
+    register([20000, 4, "block"], ROUNDS, "threads that block SIGTRAP", "-c",
+             "--engine=agent", kill=kill_mended)
     register_child("that nobody has looked at")
     register_child("that nobody has looked at, -f", "-f")
     # As soon as it is attached: no trap stands before somebody handles it. (What

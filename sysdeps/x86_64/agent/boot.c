@@ -141,6 +141,8 @@ void agent_boot_run(uint64_t turn)
 	}
 	if (what == AGENT_BOOT_PAGE)
 		map_page();
+	else if (what == AGENT_BOOT_NET)
+		agent_net_spread();
 	else
 		close_own();
 	__atomic_store_n(&agent_gate.booted, what, __ATOMIC_RELEASE);

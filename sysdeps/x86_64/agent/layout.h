@@ -23,7 +23,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 25
+#define AGENT_VERSION 26
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -118,6 +118,7 @@ enum agent_boot {
 			       was left behind by a calltrap that is gone */
 	AGENT_BOOT_CLOSE,   /* a descriptor: calltrap has its own by now */
 	AGENT_BOOT_PAGE,    /* for trampolines */
+	AGENT_BOOT_NET,     /* the handler of SIGTRAP, once more */
 };
 
 /* Beside the first two: the descriptor is closed at once, as calltrap opens its own

@@ -160,7 +160,7 @@ COLD void agent_net_spread(void)
 	unsigned i;
 	struct sigaction net = { .sa_flags = SA_SIGINFO | SA_RESTORER,
 				 .sa_mask = ~0ul };
-	uint64_t old[4];
+	uint64_t old[4], first;
 
 	/* No addresses in data: nobody relocates them. */
 	__asm__("" : "+r"(handler), "+r"(restorer));
@@ -169,10 +169,12 @@ COLD void agent_net_spread(void)
 	if (set_action(NULL, old) || old[0] == handler ||
 	    old[0] == (uintptr_t)SIG_IGN)
 		return;
-	for (i = 0; i < 4; i++)
+	first = old[0];
+	/* The kernel takes away the handler alone: what it stands for is known. */
+	for (i = 0; i < 4 && old[2] != restorer; i++)
 		agent_kept.before[i] = old[i];
 	net.sa_flags |= old[1] & SA_ONSTACK;
 	/* The program may set one of its own at any time: that stays. */
-	if (!set_action(&net, old) && old[0] != agent_kept.before[0])
+	if (!set_action(&net, old) && old[0] != first)
 		set_action(old, NULL);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * killed PAUSE [THREADS [report]]: calls ident() and labs(), and sleeps so many
+ * killed PAUSE [THREADS [report|block]]: calls ident() and labs(), and sleeps so many
  * microseconds between calls, until a line comes. report: with a handler of SIGTRAP that
- * ends it. Without its first byte ident() loses the upper
+ * ends it; block: all threads but the first block all signals, and begin when there is
+ * a handler of SIGTRAP. Without its first byte ident() loses the upper
  * half of its argument: a task that is let run behind an int3 computes wrong results.
  */
 
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 __asm__(".globl ident\n"
@@ -50,26 +52,53 @@ static void *make_calls(void *argument)
 	return (void *)wrong;
 }
 
+static void *make_late_calls(void *argument)
+{
+	static volatile int seen; /* the first call takes it away */
+	struct sigaction action;
+
+	do {
+		usleep(1000);
+		sigaction(SIGTRAP, NULL, &action);
+		seen |= action.sa_handler != SIG_DFL;
+	} while (!seen && !is_over());
+	return make_calls(argument);
+}
+
 static void report(int signal)
 {
 	(void)signal;
 	_exit(3);
 }
 
+static void make_threads(pthread_t *threads, int count, useconds_t *pause,
+			 int block)
+{
+	sigset_t all, own;
+	int i;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, block ? &all : NULL, &own);
+	for (i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL,
+			       block ? make_late_calls : make_calls, pause);
+	pthread_sigmask(SIG_SETMASK, &own, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	useconds_t pause = argc > 1 ? atoi(argv[1]) : 0;
-	int i, others = argc > 2 ? atoi(argv[2]) - 1 : 0;
+	int others = argc > 2 ? atoi(argv[2]) - 1 : 0;
 	pthread_t threads[8];
 	long wrong;
 	void *result;
 
-	if (argc > 3)
+	if (argc > 3 && !strcmp(argv[3], "report"))
 		signal(SIGTRAP, report);
 	puts("ready");
 	fflush(stdout);
-	for (i = 0; i < others; i++)
-		pthread_create(&threads[i], NULL, make_calls, &pause);
+	make_threads(threads, others, &pause,
+		     argc > 3 && !strcmp(argv[3], "block"));
 	wrong = (long)make_calls(&pause);
 	while (others) {
 		pthread_join(threads[--others], &result);

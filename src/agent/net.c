@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent/private.h"
+
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "sysdeps/linux/procfs.h"
+
+/* A thread that blocks the signal may come at any time: ever more seldom. */
+#define LOOK_EVERY     NS_PER_SECOND
+#define MOST_DOUBLINGS 6
+
+#define BIT (1ull << (SIGTRAP - 1))
+
+/* Who ignores it goes on doing so; what the program has set itself stays. */
+static bool has_none(const struct agent *agent)
+{
+	struct procfs_status status;
+
+	return !procfs_status(agent->space->memory.pid, &status) &&
+	       !((status.signals_caught | status.signals_ignored) & BIT);
+}
+
+static uint64_t pause_of(const struct agent *agent)
+{
+	const unsigned tries = agent->net_tries;
+
+	return LOOK_EVERY << (tries < MOST_DOUBLINGS ? tries : MOST_DOUBLINGS);
+}
+
+/* Whoever was sent, and isn't back by now, has set it or is in a handler. */
+void agent_look_at_net(struct agent *agent, uint64_t now)
+{
+	if (agent->state != AGENT_INSIDE || now < agent->net_look_at)
+		return;
+	agent->net_look_at = now + pause_of(agent);
+	agent->net_pending = false;
+	agent->net_lost = has_none(agent);
+}
+
+bool agent_mend_net(struct agent *agent, struct task *task)
+{
+	if (agent->net_pending && agent_is_back(agent, task))
+		agent->net_pending = false;
+	if (!agent->net_lost || agent->page_pending)
+		return false;
+	/* It is looked again before another one is asked. */
+	agent->net_lost = false;
+	if (!agent_is_on_safe_stack(agent, task) ||
+	    agent_why_not_by_status(agent, task))
+		return false;
+	agent->net_tries++;
+	agent_remember_way(agent, task);
+	agent->net_pending = agent_set_boot(agent, task, AGENT_BOOT_NET);
+	diag_debug(DIAG_TRAP, "agent: thread %d sets the handler again",
+		   (int)task->tid);
+	return agent->net_pending;
+}
