@@ -27,6 +27,12 @@ static const char *const c_library[] = {
 	"__ctype_tolower_loc",
 	"__ctype_toupper_loc",
 	"__errno_location",
+	"__memcpy_chk",
+	"__memmove_chk",
+	"__mempcpy_chk",
+	"__memset_chk",
+	"__stpcpy_chk",
+	"__strcpy_chk",
 	"abs",
 	"access",
 	"atoi",
@@ -298,6 +304,16 @@ bool watchable_by_agent(const char *function)
 {
 	return is_in(function, watchable, ARRAY_SIZE(watchable)) ||
 	       replaced_by_agent(function);
+}
+
+bool reads_name(const char *function)
+{
+	static const char *const readers[] = {
+		"access",  "fstatat", "fstatat64", "lstat",
+		"lstat64", "stat",    "stat64",    "unlink",
+	};
+
+	return is_in(function, readers, ARRAY_SIZE(readers));
 }
 
 bool callable_by_agent(const char *function, const char *library)

@@ -23,4 +23,8 @@ bool watchable_by_agent(const char *function);
 bool callable_by_agent(const char *function, const char *library);
 bool is_c_library(const char *library);
 
+/* Of the C library's: the kernel reads a name that it is called with, which may be any
+   address. */
+bool reads_name(const char *function);
+
 #endif

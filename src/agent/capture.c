@@ -10,31 +10,44 @@
 #define ALL(which)   (BEGIN(which) | AGENT_CAPTURE_ALL)
 #define WHOLE(which) (TEXT(which) | AGENT_CAPTURE_ALL)
 #define RESULT       AGENT_CAPTURE_RESULT
+#define NUMBER       BEGIN(RESULT)
+#define ENTRY        ALL(RESULT)
 #define BY_2         AGENT_CAPTURE_BY_2
 #define BY_3         AGENT_CAPTURE_BY_3
 
 /*
  * In the order of strcmp(). Left out are those that may return without having
  * looked at an argument (strstr() with an empty needle, strtol() with a base
- * that there isn't), that change it before they return (strcat(), memmove()),
- * or look at its end first (memrchr()).
+ * that there isn't), that change it before they return (strcat()), or look at its
+ * end first (memrchr()). What memmove() has changed lies elsewhere by then.
  */
 static const struct {
 	const char *function;
 	uint8_t captures[AGENT_CAPTURES];
 } plans[] = {
+	{ "__errno_location", { NUMBER } },
+	{ "__memcpy_chk", { ALL(1) | BY_3 } },
+	{ "__memmove_chk", { ALL(AGENT_CAPTURE_MOVED) | BY_3 } },
+	{ "__mempcpy_chk", { ALL(1) | BY_3 } },
+	{ "__stpcpy_chk", { WHOLE(1), WHOLE(RESULT) } },
+	{ "__strcpy_chk", { WHOLE(1), WHOLE(RESULT) } },
 	{ "atoi", { TEXT(0) } },
 	{ "atol", { TEXT(0) } },
 	{ "bcmp", { BEGIN(0) | BY_3, BEGIN(1) | BY_3 } },
 	{ "getenv", { TEXT(0), TEXT(RESULT) } },
+	{ "mbrlen", { TEXT(0) | BY_2 } },
+	{ "mbrtowc", { TEXT(1) | BY_3 } },
 	{ "memchr", { BEGIN(0) | BY_3 } },
 	{ "memcmp", { BEGIN(0) | BY_3, BEGIN(1) | BY_3 } },
 	{ "memcpy", { ALL(1) | BY_3 } },
+	{ "memmove", { ALL(AGENT_CAPTURE_MOVED) | BY_3 } },
 	{ "mempcpy", { ALL(1) | BY_3 } },
 	{ "stpcpy", { WHOLE(1), WHOLE(RESULT) } },
 	{ "strcasecmp", { TEXT(0), TEXT(1) } },
 	{ "strchr", { TEXT(0), TEXT(RESULT) } },
+	{ "strchrnul", { TEXT(0), TEXT(RESULT) } },
 	{ "strcmp", { TEXT(0), TEXT(1) } },
+	{ "strcoll", { TEXT(0), TEXT(1) } },
 	{ "strcpy", { WHOLE(1), WHOLE(RESULT) } },
 	{ "strcspn", { TEXT(0), TEXT(1) } },
 	{ "strdup", { WHOLE(0), WHOLE(RESULT) } },
@@ -58,6 +71,8 @@ static const struct {
 	{ "pread", { BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
 	{ "pread64", { BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
 	{ "read", { BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
+	{ "readdir", { ENTRY } },
+	{ "readdir64", { ENTRY } },
 	{ "recv", { BEGIN(1) | AGENT_CAPTURE_RECEIVED } },
 };
 
@@ -79,6 +94,17 @@ static const uint8_t *find(const char *function)
 	return NULL;
 }
 
+static unsigned bit_of(uint8_t capture)
+{
+	const unsigned which = capture & AGENT_CAPTURE_WHICH;
+
+	if (which == AGENT_CAPTURE_MOVED)
+		return 1u << 1;
+	if (which == AGENT_CAPTURE_RESULT && !(capture & AGENT_CAPTURE_TEXT))
+		return CAPTURE_WHOLE_RESULT;
+	return 1u << which;
+}
+
 unsigned capture_plan(const char *function, uint8_t ret[AGENT_CAPTURES])
 {
 	const uint8_t *captures = find(function);
@@ -87,7 +113,7 @@ unsigned capture_plan(const char *function, uint8_t ret[AGENT_CAPTURES])
 	memset(ret, 0, AGENT_CAPTURES);
 	for (i = 0; captures && i < AGENT_CAPTURES && captures[i]; i++) {
 		ret[i] = captures[i];
-		which |= 1u << (captures[i] & AGENT_CAPTURE_WHICH);
+		which |= bit_of(captures[i]);
 	}
 	return which;
 }
@@ -101,7 +127,7 @@ unsigned fill_plan(const char *function, uint8_t ret[AGENT_CAPTURES])
 		if (strcmp(function, fillers[i].function))
 			continue;
 		memcpy(ret, fillers[i].captures, AGENT_CAPTURES);
-		return 1u << (ret[0] & AGENT_CAPTURE_WHICH);
+		return bit_of(ret[0]);
 	}
 	return 0;
 }

@@ -12,6 +12,10 @@
  * read anything else could fault where the program doesn't.
  */
 
+/* Among the bits of arguments and results: the latter is no text, but a number or a
+   struct. */
+#define CAPTURE_WHOLE_RESULT (1u << 6)
+
 /*
  * Of a function that callable_by_agent() knows: which of its arguments (bits 0
  * to 5) and whether its result (bit AGENT_CAPTURE_RESULT) are copied, and in
@@ -20,7 +24,7 @@
 unsigned capture_plan(const char *function, uint8_t ret[AGENT_CAPTURES]);
 
 /* The same of functions of the C library that it doesn't know; each of these
-   arguments is filled, as far as the result says. */
+   arguments is filled, as far as the result says, or it is the result. */
 unsigned fill_plan(const char *function, uint8_t ret[AGENT_CAPTURES]);
 
 /* So many elements of what is filled are captured for certain. */

@@ -70,10 +70,20 @@ const char *agent_library_of(const struct point *point)
 		       point->function->library;
 }
 
-bool agent_is_callable(const struct point *point)
+/* In a log a name that the kernel reads is looked at before the call, which is told of
+   twice then. */
+static bool is_callable(const struct agent_engine *engine, const char *function,
+			const char *library)
 {
-	return callable_by_agent(point->function->name,
-				 agent_library_of(point));
+	return callable_by_agent(function, library) &&
+	       !(engine->mode & AGENT_RECORDS && reads_name(function));
+}
+
+static bool point_is_callable(const struct agent_engine *engine,
+			      const struct point *point)
+{
+	return is_callable(engine, point->function->name,
+			   agent_library_of(point));
 }
 
 /* What memory its records hold: texts, or what it fills. Nothing of other libraries'
@@ -128,6 +138,13 @@ static bool plan_looks(const struct agent_engine *engine,
 	return count;
 }
 
+/* So much of a text has its place behind what else is in its struct (dirent). */
+#define MOST_IN_STRUCT (AGENT_CAPTURE_MOST - 32)
+
+_Static_assert(PLAIN_WHOLE_RESULT == CAPTURE_WHOLE_RESULT &&
+		       PLAIN_RESULT == 1u << AGENT_CAPTURE_RESULT,
+	       "plans say it as prototypes ask for it");
+
 /* What a record doesn't hold can't be shown. */
 static bool can_be_recorded(const struct agent_engine *engine,
 			    const struct point *point, bool callable)
@@ -138,6 +155,9 @@ static bool can_be_recorded(const struct agent_engine *engine,
 	if (!callable && plan_looks(engine, point, captures))
 		return true;
 	plan_captures(point, callable, captures, &texts, &filled);
+	texts |= filled & PLAIN_WHOLE_RESULT;
+	if (engine->string_bytes >= MOST_IN_STRUCT)
+		texts &= ~PLAIN_WHOLE_RESULT;
 	if (engine->string_bytes >= AGENT_CAPTURE_MOST)
 		texts = filled = 0;
 	if (engine->array_elements >= FILL_ELEMENTS)
@@ -159,7 +179,7 @@ const char *agent_why_not_timed(const struct agent_engine *engine,
 
 	if (!prototype_plain_result(function->prototype, &plain))
 		return "result is no number";
-	return callable_by_agent(function->name, library) ?
+	return is_callable(engine, function->name, library) ?
 		       NULL :
 		       agent_why_not_replaceable(engine, function, library);
 }
@@ -170,8 +190,9 @@ void agent_choose_way(const struct agent_engine *engine,
 	own->tallied = agent_may_tally(engine, own->point) &&
 		       (own->irreplaceable ||
 			agent_why_not_timed(engine, own->point, library));
-	own->replaced = !own->tallied && !(engine->mode & AGENT_WATCHES) &&
-			!callable_by_agent(own->point->function->name, library);
+	own->replaced =
+		!own->tallied && !(engine->mode & AGENT_WATCHES) &&
+		!is_callable(engine, own->point->function->name, library);
 }
 
 /* In a log or a table. Of what is replaced arguments aren't kept for the latter. */
@@ -179,7 +200,7 @@ static const char *why_not_noted(const struct agent_engine *engine,
 				 const struct point *point)
 {
 	const struct function *function = point->function;
-	const bool callable = agent_is_callable(point);
+	const bool callable = point_is_callable(engine, point);
 	const char *reason =
 		agent_why_not_timed(engine, point, agent_library_of(point));
 	struct plain_prototype plain;
@@ -198,9 +219,10 @@ static const char *why_not_noted(const struct agent_engine *engine,
 }
 
 /* Maybe on a stack that is moved meanwhile, where nothing may be replaced. */
-static bool is_called_by_go(const struct point *point)
+static bool is_called_by_go(const struct agent_engine *engine,
+			    const struct point *point)
 {
-	return point->space->is_go && !agent_is_callable(point);
+	return point->space->is_go && !point_is_callable(engine, point);
 }
 
 /* Why it isn't caught in the process; NULL: it may be. */
@@ -219,7 +241,7 @@ const char *agent_why_not(const struct agent_engine *engine,
 		return "32 bits";
 	if (engine->mode & AGENT_WATCHES && !can_be_watched(engine, function))
 		return "of other kinds";
-	if (is_called_by_go(point))
+	if (is_called_by_go(engine, point))
 		return "Go";
 	return engine->mode & AGENT_WATCHES ? NULL :
 					      why_not_noted(engine, point);

@@ -348,9 +348,6 @@ const char *agent_why_not_timed(const struct agent_engine *engine,
 const char *agent_why_not(const struct agent_engine *engine,
 			  const struct point *point);
 
-/* Whether it may be called from a frame of the agent's. */
-bool agent_is_callable(const struct point *point);
-
 /* What the point's stub is told, but for where it leads; or a negative errno. */
 int agent_point_config(const struct agent_point *own, taddr_t function,
 		       const struct insn *insn, struct stub_config *ret);

@@ -3,7 +3,7 @@
 
 #include "prototype/signature.h"
 
-#define PLAIN_ARGUMENTS (PLAIN_RESULT - 1)
+#define PLAIN_ARGUMENTS (PLAIN_WHOLE_RESULT - 1)
 
 /* What is shown without a prototype. */
 #define GUESSED_ARGUMENTS 4
@@ -49,6 +49,42 @@ static bool is_plain_parameter(const struct parameter *parameter, bool text,
 	return is_number(parameter->type) || (text && is_text(parameter->type));
 }
 
+/* A struct that leads nowhere else. */
+static bool is_flat(const struct type *type)
+{
+	unsigned i;
+
+	for (i = 0; i < type->count; i++) {
+		const struct type *member = type->members[i].type;
+
+		if (member->kind == TYPE_ARRAY)
+			member = member->target;
+		if (member->kind != TYPE_INTEGER)
+			return false;
+	}
+	return type->complete;
+}
+
+/* An int, or such a struct. */
+static bool is_whole(const struct type *type)
+{
+	const struct type *target = type->target;
+
+	if (type->kind != TYPE_POINTER || !target || type->needs_result)
+		return false;
+	return target->kind == TYPE_INTEGER ?
+		       target->size <= 4 :
+		       target->kind == TYPE_STRUCT && is_flat(target);
+}
+
+static bool is_plain_result(const struct type *result, unsigned texts)
+{
+	if (result->kind == TYPE_VOID || is_number(result))
+		return true;
+	return (texts & PLAIN_RESULT && is_text(result)) ||
+	       (texts & PLAIN_WHOLE_RESULT && is_whole(result));
+}
+
 bool prototype_is_plain(const struct prototype *prototype, unsigned texts,
 			unsigned filled)
 {
@@ -62,9 +98,7 @@ bool prototype_is_plain(const struct prototype *prototype, unsigned texts,
 		if (!is_plain_parameter(&prototype->parameters[i],
 					texts >> i & 1, filled >> i & 1))
 			return false;
-	return prototype->result->kind == TYPE_VOID ||
-	       is_number(prototype->result) ||
-	       (texts & PLAIN_RESULT && is_text(prototype->result));
+	return is_plain_result(prototype->result, texts);
 }
 
 static unsigned argument_of(const struct expression *length)

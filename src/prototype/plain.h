@@ -15,8 +15,10 @@ struct plain_prototype {
 	bool pointer; /* … and is an address */
 };
 
-/* The result's bit, beside those of the arguments. */
-#define PLAIN_RESULT (1u << 7)
+/* The result's bit, beside those of the arguments, if it is a text; if it is a number
+   or a struct. */
+#define PLAIN_RESULT       (1u << 7)
+#define PLAIN_WHOLE_RESULT (1u << 6)
 
 /*
  * Whether the arguments and the result are integers and addresses, of which

@@ -849,6 +849,10 @@ TEXTS = ("strlen+strnlen+atoi+atol+strcmp+strncmp+strcasecmp+strncasecmp+"
          "memcmp+strchr+strrchr+memchr+strcspn+strcpy+stpcpy+memcpy")
 # They call others of these.
 MORE_TEXTS = "getenv+strdup+strndup"
+# memmove is memcpy, too.
+MOVED_TEXTS = ("memmove+__errno_location+strcoll+strchrnul+mbrtowc+mbrlen+"
+               "__strcpy_chk+__stpcpy_chk")
+NAMES = "readdir+access+stat+lstat+fstatat+unlink"
 
 
 def texts_of(case, engine, names, *options):
@@ -858,12 +862,13 @@ def texts_of(case, engine, names, *options):
     result = case.calltrap(
         "--engine=" + engine, "--when-full=wait", "-L", "-x",
         "+".join(name + "@libc.so.6" for name in names.split("+")), *options,
-        program, "50")
+        program, "50", *(["names"] if names == NAMES else []))
     h.check_equal(result.status, 7, "status, with " + engine)
     return [re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", line)
             for line in result.log_text.splitlines()
             # The C library's own, of addresses, when it begins.
-            if not line.startswith("memcpy") or "bytes" in line], result
+            if not line.startswith("memcpy") or "bytes" in line
+            if not re.match(r"memmove\S+ \".*\\\d", line)], result
 
 
 def compare_texts(case, names, *options):
@@ -880,6 +885,10 @@ def texts(case):
     for options in [], ["-s", "3"]:
         h.check(compare_texts(case, TEXTS, *options), "most by traps")
     h.check(compare_texts(case, MORE_TEXTS), "most by traps")
+    h.check(compare_texts(case, MOVED_TEXTS), "most by traps")
+    compare_texts(case, MOVED_TEXTS, "-s", "3")
+    for options in [], ["-s", "3"]:
+        h.check(compare_texts(case, NAMES, *options), "most by traps")
     h.check(not compare_texts(case, "strlen+strcmp", "-s", "300"),
             "more than there is room for")
 

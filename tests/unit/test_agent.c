@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "agent/callable.h"
+#include "agent/capture.h"
 #include "agent/private.h"
 #include "agent/remains.h"
 #include "agent/replaceable.h"
@@ -2246,6 +2247,33 @@ START_TEST(what_may_be_called_is_known)
 }
 END_TEST
 
+/* Each is found, and what isn't read for certain isn't there. */
+START_TEST(what_is_copied_is_known_by_name)
+{
+	static const char *const texts[] = {
+		"__memcpy_chk", "__strcpy_chk", "atoi",    "mbrlen", "mbrtowc",
+		"memmove",      "strchrnul",    "strcoll", "strrchr"
+	};
+	static const char *const others[] = { "memrchr", "read", "strcat",
+					      "strstr", "strtol" };
+	uint8_t captures[AGENT_CAPTURES];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++)
+		ck_assert_msg(capture_plan(texts[i], captures), "%s", texts[i]);
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		ck_assert_msg(!capture_plan(others[i], captures), "%s",
+			      others[i]);
+	ck_assert_uint_eq(capture_plan("memmove", captures), 1 << 1);
+	ck_assert_uint_eq(capture_plan("__errno_location", captures),
+			  CAPTURE_WHOLE_RESULT);
+	ck_assert_uint_eq(fill_plan("readdir64", captures),
+			  CAPTURE_WHOLE_RESULT);
+	ck_assert_uint_eq(fill_plan("read", captures), 1 << 1);
+	ck_assert_uint_eq(captures[1], 0);
+}
+END_TEST
+
 START_TEST(what_returns_in_its_own_way_is_known_by_name)
 {
 	static const char *const may[] = { "read",    "epoll_wait",
@@ -3651,6 +3679,7 @@ int main(void)
 	tcase_add_test(tests, the_first_instruction_is_copied);
 	tcase_add_test(tests, a_call_is_no_first_instruction);
 	tcase_add_test(tests, what_may_be_called_is_known);
+	tcase_add_test(tests, what_is_copied_is_known_by_name);
 	tcase_add_test(tests, what_returns_in_its_own_way_is_known_by_name);
 	tcase_add_test(tests, what_only_waits_is_known_by_name);
 	tcase_add_test(tests, who_asks_a_database_only_waits);

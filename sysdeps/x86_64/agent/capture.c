@@ -110,24 +110,44 @@ static unsigned text_length(const unsigned char *text, uint64_t most)
 	return length;
 }
 
+/* Where struct dirent has its own length, in the lower half of a word's half. */
+#define ENTRY_LENGTH 16
+
+/* What is no text: a number, or struct dirent. */
+static RARE uint64_t measure_result(unsigned capture, const unsigned char *at)
+{
+	uint64_t word;
+
+	if (!(capture & AGENT_CAPTURE_ALL))
+		return sizeof(uint32_t);
+	if (!peek_word(at + ENTRY_LENGTH, &word))
+		return 0;
+	word &= 0xffff;
+	return word < AGENT_CAPTURE_MOST ? word : AGENT_CAPTURE_MOST;
+}
+
 /* The original has looked at all that is looked at here, or at its page. */
 static struct piece measure(const struct config *config,
 			    const struct agent_frame *frame, unsigned capture)
 {
 	const unsigned which = capture & AGENT_CAPTURE_WHICH;
+	const bool moved = which == AGENT_CAPTURE_MOVED;
 	const uint64_t address = which == AGENT_CAPTURE_RESULT ?
 					 frame->result :
-					 frame->arguments[which];
-	struct piece piece = { (const unsigned char *)address, which, 0 };
+					 frame->arguments[moved ? 0 : which];
+	struct piece piece = { (const unsigned char *)address,
+			       moved ? 1 : which, 0 };
 	uint64_t most;
 
-	if (which == 6 || is_nowhere(address))
+	if (is_nowhere(address))
 		return piece;
 	most = capture_most(config, frame, capture, address);
-	if (!(capture & AGENT_CAPTURE_TEXT) || is_written(capture))
-		piece.count = most;
-	else
+	if (capture & AGENT_CAPTURE_TEXT && !is_written(capture))
 		piece.count = text_length(piece.bytes, most);
+	else if (most && which == AGENT_CAPTURE_RESULT)
+		piece.count = measure_result(capture, piece.bytes);
+	else
+		piece.count = most;
 	return piece;
 }
 

@@ -23,7 +23,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 26
+#define AGENT_VERSION 27
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -176,10 +176,11 @@ struct agent_trampoline {
  * itself, what lies in the page of its first byte.
  */
 #define AGENT_CAPTURE_WHICH  7
-#define AGENT_CAPTURE_GONE   6  /* it lay where nothing is any more */
-#define AGENT_CAPTURE_RESULT 7  /* not an argument */
-#define AGENT_CAPTURE_TEXT   8  /* up to a NUL */
-#define AGENT_CAPTURE_ALL    16 /* … whatever pages it lies in */
+#define AGENT_CAPTURE_GONE   6 /* it lay where nothing is any more */
+#define AGENT_CAPTURE_MOVED  6 /* the second, which lies at the first now */
+#define AGENT_CAPTURE_RESULT 7 /* no argument; without TEXT: four bytes … */
+#define AGENT_CAPTURE_TEXT   8 /* up to a NUL */
+#define AGENT_CAPTURE_ALL    16 /* … whatever pages it lies in (… or dirent) */
 #define AGENT_CAPTURE_BY_2   32 /* no more than the second argument says */
 #define AGENT_CAPTURE_BY_3   64 /* … the third */
 #define AGENT_CAPTURE_USED   128

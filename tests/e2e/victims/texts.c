@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * texts ROUNDS: calls functions of strings, often with strings behind which
+ * texts ROUNDS [names]: calls functions of strings, often with strings behind which
  * there is no memory. Some have no end there: the function has to find another
  * reason to stop.
  */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
+
+void *__memcpy_chk(void *, const void *, size_t, size_t);
+char *__strcpy_chk(char *, const char *, size_t);
+char *__stpcpy_chk(char *, const char *, size_t);
 
 static char *edge; /* nothing can be read from here on */
 
@@ -68,6 +78,66 @@ static void copies(void)
 	free(copy);
 }
 
+static void collated(void)
+{
+	mbstate_t state = { 0 };
+	wchar_t wide;
+
+	number = strcoll(at_edge("alpha", 6), "alpha");
+	number = strcoll(at_edge("x", 2), "y");
+	sink = strchrnul(at_edge("a=b", 4), '=');
+	sink = strchrnul(at_edge("a=b", 3), '=');
+	sink = strchrnul("nothing", '#');
+	number = mbrtowc(&wide, at_edge("no end", 6), 6, &state);
+	number = mbrtowc(&wide, "", 1, &state);
+	number = mbrtowc(&wide, edge, 0, &state);
+	number = mbrtowc(NULL, NULL, 0, &state);
+	number = mbrlen(at_edge("no", 2), 2, &state);
+}
+
+static void checked(void)
+{
+	static char room[64];
+
+	sink = __strcpy_chk(room, at_edge("checked", 8), sizeof(room));
+	sink = __stpcpy_chk(room, "again", sizeof(room));
+	sink = __memcpy_chk(room, at_edge("\0bytes\377", 7), 7, sizeof(room));
+}
+
+static void moves(void)
+{
+	static char room[64] = "what overlaps itself";
+
+	sink = memmove(room + 3, room, 20);
+	sink = memmove(room, room + 3, 20);
+	sink = memmove(edge - 4, "abcd", 4);
+	sink = memmove(edge, edge, 0);
+	errno = ENOENT;
+	number = errno;
+}
+
+/* The kernel reads them, and may find nothing. */
+static void names(void)
+{
+	DIR *folder = opendir("/proc/self/fdinfo/..");
+	struct stat found;
+	int i;
+
+	for (i = 0; folder && i < 20; i++)
+		sink = readdir(folder);
+	if (folder)
+		closedir(folder);
+	number = access(at_edge("/", 2), F_OK);
+	number = access(edge, F_OK);
+	number = access(at_edge("/proc", 5), F_OK);
+	number = access("/there is none", F_OK);
+	number = stat("/", &found);
+	number = lstat("", &found);
+	number = fstatat(AT_FDCWD, "/proc", &found, 0);
+	number = fstatat(AT_FDCWD, NULL, &found, 0);
+	number = unlink("/there/is/none");
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 1, i;
@@ -84,6 +154,11 @@ int main(int argc, char **argv)
 		comparisons();
 		searches();
 		copies();
+		collated();
+		checked();
+		moves();
+		if (argc > 2)
+			names();
 	}
 	puts("made");
 	return 7;
