@@ -245,7 +245,6 @@ static int play_one(struct heap_verb *verb)
 {
 	const struct recording_head head = head_of(verb->from->fd);
 
-	verb->config.played = true;
 	verb->config.wall_offset = head.wall - head.start;
 	heap_report_set_wall(verb->report, verb->config.wall_offset);
 	if (verb->session->options->convert == CONVERT_CSV)
@@ -311,6 +310,7 @@ static int read_all(struct heap_from *from, const int *fds, size_t count)
 
 	verb->session = &session;
 	verb->from = from;
+	verb->config.played = true;
 	verb->families = families_new();
 	err = play_all(verb, fds, count);
 	heap_verb_free(verb);
