@@ -740,6 +740,26 @@ def shared(case):
         path, "footprint").encode(), "added with >>")
 
 
+BARE_DEV = ("mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && "
+            "exec \"$@\"")
+
+
+@h.test("standard output is written where there is no /dev/stdout")
+def bare(case):
+    folder = folder_of(case, "bare")
+    path, out = os.path.join(folder, "file"), os.path.join(folder, "all")
+    within = ["unshare", "-m", "sh", "-c", BARE_DEV, "sh"]
+    if os.geteuid() or subprocess.run(within + ["true"], check=False,
+                                      capture_output=True).returncode:
+        raise h.Skip("/dev can't be mounted over")
+    run("record", "-o", path, "--", victim(), "1", "40")
+    run("convert", path, "--to", "calls", "-o", f"{folder}/alone")
+    with open(out, "wb") as file:
+        subprocess.run(within + [h.CALLTRAP, "convert", path, "--to", "calls"],
+                       stdout=file, check=True, timeout=300)
+    h.check(read_bytes(out) == read_bytes(f"{folder}/alone"), "calls")
+
+
 @h.test("statistics and CSV are what a reader of the page counts")
 def counted(case):
     folder = folder_of(case, "counted")

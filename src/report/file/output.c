@@ -244,7 +244,9 @@ bool output_has_moved(const struct output *output, const char *path)
 {
 	struct stat own, there;
 
-	if (output->waits || !output->owned || fstat(output->fd, &own))
+	/* What is called /dev/stdout may be another file, or none. */
+	if (output->waits || !output->owned || own_descriptor_is(path) ||
+	    fstat(output->fd, &own))
 		return false;
 	if (stat(path, &there))
 		return errno == ENOENT;
