@@ -77,13 +77,19 @@ def everybody(case):
     run(case, 2, 10, 20000, options=["-L", "-x", "tally_*"])
 
 
-@h.test("times are those of calls that take long and short by turns")
-def estimated(case):
+def estimated_part(case):
+    """The estimate, and how much of the truth it is."""
     tracer, log, found = run(case, 1, 6000, 1)
     took = int(h.check_match(r"took (\d+)", tracer.out, "time")[1]) / 1e6
-    seconds = estimated_time(found["tally_work"][0], log)
+    return estimated_time(found["tally_work"][0], log) / took, log
+
+
+@h.test("times are those of calls that take long and short by turns")
+def estimated(case):
+    # Of three, as few calls are told of: one estimate may be off by chance.
+    part, log = sorted(estimated_part(case) for _ in range(3))[1]
     # A fifth or nearly twice that, if each of them were of one kind.
-    h.check(0.6 * took < seconds < 1.4 * took, "%s, took %s" % (log, took))
+    h.check(0.6 < part < 1.4, "%g of it: %s" % (part, log))
 
 
 @h.test("failures are those of calls that fail by turns")
