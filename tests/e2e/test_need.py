@@ -116,7 +116,7 @@ def throttled_round(case, group, number):
     target = start_target(case)
     tracer = start_tracer(case, target, {"HUNGRY": trigger, "HUNGRY_WAY": "abort"},
                           ["-L", "-x", "ident"])
-    loops = [case.start([sys.executable, "-c", "while True: pass"])
+    loops = [case.start(["sh", "-c", "while :; do :; done"])
              for _ in range(4)]
     for process in loops + [target]:
         group.take(process.pid)
