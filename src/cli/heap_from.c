@@ -310,7 +310,6 @@ static int read_all(struct heap_from *from, const int *fds, size_t count)
 
 	verb->session = &session;
 	verb->from = from;
-	verb->config.played = true;
 	verb->families = families_new();
 	err = play_all(verb, fds, count);
 	heap_verb_free(verb);

@@ -99,7 +99,7 @@ static int open_report(struct heap_verb *verb)
 
 	*config = (struct heap_report_config){
 		.wall_offset = config->wall_offset,
-		.played = config->played,
+		.played = verb->from,
 		.options = &verb->session->options->report,
 		.stacks = verb->session->stacks,
 		.families = verb->families,
