@@ -88,16 +88,21 @@ agent_header:
 	ret
 .endm
 
-	.p2align 5
-agent_hook:
-	enter_hook
-	mov	16(%rsp), %rdx
+/* What has happened in the call is written down when it has returned. */
+.macro call_and_note
 	call	*STUB_ORIGINAL(%r11)
 	mov	%rax, 64(%rsp)
 	mov	%rdx, 72(%rsp)
 	mov	%rsp, %rdi
 	call	agent_note
 	return_result
+.endm
+
+	.p2align 5
+agent_hook:
+	enter_hook
+	mov	16(%rsp), %rdx
+	call_and_note
 1:	jmp	*STUB_ORIGINAL(%r11)
 
 /*
@@ -112,12 +117,7 @@ agent_record:
 	mov	%rsp, %rdi
 	call	agent_begin
 	take_arguments
-	call	*STUB_ORIGINAL(%r11)
-	mov	%rax, 64(%rsp)
-	mov	%rdx, 72(%rsp)
-	mov	%rsp, %rdi
-	call	agent_note
-	return_result
+	call_and_note
 
 /*
  * The same where calls are watched: the entry is written down before the
