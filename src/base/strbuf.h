@@ -35,6 +35,9 @@ void strbuf_end_at(struct strbuf *buf, char *end);
 void strbuf_add_decimal(struct strbuf *buf, uint64_t word, bool is_signed);
 void strbuf_add_hex(struct strbuf *buf, uint64_t word);
 
+/* Two digits for each byte. */
+void strbuf_add_hex_bytes(struct strbuf *buf, const void *bytes, size_t n);
+
 /* Adds the part of a second that so many nanoseconds end in: ".000104", ".000104200". */
 void strbuf_add_micros(struct strbuf *buf, uint64_t ns);
 void strbuf_add_nanos(struct strbuf *buf, uint64_t ns);

@@ -19,6 +19,20 @@ void strbuf_add_decimal(struct strbuf *buf, uint64_t word, bool is_signed)
 		    digits + DECIMAL_SIZE - 1);
 }
 
+static const char hex_digits[] = "0123456789abcdef";
+
+void strbuf_add_hex_bytes(struct strbuf *buf, const void *bytes, size_t n)
+{
+	const uint8_t *byte = bytes, *const end = byte + n;
+	char *at = strbuf_reserve(buf, 2 * n);
+
+	for (; byte < end; byte++) {
+		*at++ = hex_digits[*byte >> 4];
+		*at++ = hex_digits[*byte & 15];
+	}
+	strbuf_end_at(buf, at);
+}
+
 void strbuf_add_hex(struct strbuf *buf, uint64_t word)
 {
 	char text[2 + 16], *const end = text + sizeof(text), *at = end;
@@ -28,7 +42,7 @@ void strbuf_add_hex(struct strbuf *buf, uint64_t word)
 		return;
 	}
 	for (; word; word >>= 4)
-		*--at = "0123456789abcdef"[word & 15];
+		*--at = hex_digits[word & 15];
 	*--at = 'x';
 	*--at = '0';
 	add_between(buf, at, end);

@@ -68,13 +68,6 @@ static size_t plain_length(const char *bytes, size_t length)
 	return i;
 }
 
-static char *put_hex(char *at, uint8_t byte, const char digits[16])
-{
-	*at++ = digits[byte >> 4];
-	*at++ = digits[byte & 15];
-	return at;
-}
-
 static void add_escaped(char letter, struct strbuf *out)
 {
 	strbuf_putc(out, '\\');
@@ -90,24 +83,19 @@ static void add_escape(char c, struct strbuf *out)
 		add_escaped(c, out);
 	} else if (c >= '\b' && c <= '\r' && c != '\v') {
 		add_escaped(letters[c - '\b'], out);
+	} else if (c == 0x7f) {
+		strbuf_puts(out, "\\u007f");
 	} else {
-		strbuf_puts(out, "\\u00");
-		strbuf_end_at(out, put_hex(strbuf_reserve(out, 2), (uint8_t)c,
-					   c == 0x7f ? "0123456789abcdef" :
-						       "0123456789ABCDEF"));
+		strbuf_puts(out, c < 0x10 ? "\\u000" : "\\u001");
+		strbuf_putc(out, "0123456789ABCDEF"[c & 15]);
 	}
 }
 
 /* Much of what is logged isn't text. */
 static void add_hex_object(const char *bytes, size_t length, struct strbuf *out)
 {
-	char *at;
-
 	strbuf_puts(out, "{\"hex\":\"");
-	at = strbuf_reserve(out, 2 * length);
-	for (size_t i = 0; i < length; i++)
-		at = put_hex(at, (uint8_t)bytes[i], "0123456789abcdef");
-	strbuf_end_at(out, at);
+	strbuf_add_hex_bytes(out, bytes, length);
 	strbuf_puts(out, "\"}");
 }
 

@@ -48,8 +48,7 @@ static json_t *hex_text(const char *bytes, size_t length)
 	struct strbuf text = { 0 };
 	json_t *object = json_object();
 
-	for (size_t i = 0; i < length; i++)
-		strbuf_printf(&text, "%02x", (unsigned char)bytes[i]);
+	strbuf_add_hex_bytes(&text, bytes, length);
 	json_object_set_new(object, "hex", json_string(strbuf_text(&text)));
 	strbuf_fini(&text);
 	return object;

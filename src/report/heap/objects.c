@@ -96,8 +96,7 @@ static void add_hex(const uint8_t *bytes, size_t size, json_t *object)
 {
 	CLEANUP(strbuf_fini) struct strbuf hex = { 0 };
 
-	for (size_t i = 0; i < size; i++)
-		strbuf_printf(&hex, "%02x", bytes[i]);
+	strbuf_add_hex_bytes(&hex, bytes, size);
 	json_set_text(object, "data", strbuf_text(&hex));
 }
 

@@ -156,8 +156,8 @@ static int64_t build_id(struct profile_writer *writer,
 	size_t size;
 
 	id = image_build_id(image, &size);
-	for (size_t i = 0; id && i < size; i++)
-		strbuf_printf(&text, "%02x", id[i]);
+	if (id)
+		strbuf_add_hex_bytes(&text, id, size);
 	return profile_writer_text(writer, strbuf_text(&text));
 }
 
