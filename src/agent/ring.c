@@ -18,10 +18,25 @@ struct ring_walk {
 	} places[2];
 };
 
+/* As struct agent_told has it, as far as it has been read. */
+struct ring_told {
+	uint64_t name; /* 0: something was lost */
+	unsigned count;
+	taddr_t frames[AGENT_DEPTH_MAX];
+};
+
 void ring_fini(struct ring *ring)
 {
 	free(ring->walks);
+	free(ring->told);
 	ring->walks = NULL;
+	ring->told = NULL;
+}
+
+static void forget_told(struct ring *ring)
+{
+	if (ring->told)
+		ring->told->name = 0;
 }
 
 static uint64_t word_at(const struct ring *ring, uint64_t position)
@@ -79,6 +94,7 @@ static void keep_up(struct ring *ring, uint64_t head)
 	ring->position = head;
 	ring->lost++;
 	ring->misses_walks = true;
+	forget_told(ring);
 }
 
 static void take_pieces(const struct ring *ring, unsigned at, unsigned words,
@@ -263,13 +279,52 @@ static void take_entry_pieces(const struct ring *ring, uint64_t at,
 		ret->pieces[i] = word_at(ring, at + i);
 }
 
+/* Whether the outer frames that don't follow are known. */
+static bool knows_kept(struct ring *ring, uint64_t value)
+{
+	const struct ring_told *told = ring->told;
+	const unsigned kept = agent_kept_of(value);
+
+	if (!kept)
+		return true;
+	if (told && told->name && kept <= told->count &&
+	    agent_kept_bits(kept, told->name) >> 48 == value >> 48)
+		return true;
+	ring->misses_walks = true;
+	return false;
+}
+
+/* Behind those that are there. */
+static void take_kept(const struct ring *ring, unsigned kept,
+		      struct agent_watched *ret)
+{
+	while (kept--)
+		ret->frames[ret->frame_count++] = ring->told->frames[kept];
+}
+
+/* The outer ones of before are among them. */
+static void keep_told(struct ring *ring, unsigned kept,
+		      const struct agent_watched *entry)
+{
+	struct ring_told *told;
+	unsigned i;
+
+	if (!ring->told)
+		ring->told = xcalloc(1, sizeof(*ring->told));
+	told = ring->told;
+	for (i = kept; i < entry->frame_count; i++)
+		told->frames[i] = entry->frames[entry->frame_count - 1 - i];
+	told->count = entry->frame_count;
+	told->name = entry->walk;
+}
+
 /* What follows an entry's fixed words; false when that can't be right. */
-static bool take_entry(const struct ring *ring, unsigned words,
+static bool take_entry(struct ring *ring, unsigned words,
 		       struct agent_watched *ret)
 {
 	uint64_t at = ring->position + AGENT_WATCH_FIXED;
 	const uint64_t value = word_at(ring, at - 1);
-	const unsigned frames = value & 0xffff;
+	const unsigned frames = value & 0xffff, kept = agent_kept_of(value);
 	const unsigned pieces = agent_pieces_of(value);
 	unsigned i;
 
@@ -279,8 +334,8 @@ static bool take_entry(const struct ring *ring, unsigned words,
 	if (pieces > words || pieces > AGENT_PIECE_WORDS)
 		return false;
 	words -= pieces;
-	if (frames > AGENT_DEPTH_MAX || frames > words ||
-	    words - frames > AGENT_ARGUMENTS)
+	if (frames + kept > AGENT_DEPTH_MAX || frames > words ||
+	    words - frames > AGENT_ARGUMENTS || !knows_kept(ring, value))
 		return false;
 	ret->known = false;
 	ret->complete = value & AGENT_COMPLETE;
@@ -292,7 +347,10 @@ static bool take_entry(const struct ring *ring, unsigned words,
 	at += words - frames;
 	for (i = 0; i < frames; i++)
 		ret->frames[i] = word_at(ring, at++);
+	take_kept(ring, kept, ret);
 	ret->walk = word_at(ring, at++);
+	if (value & AGENT_TOLD)
+		keep_told(ring, kept, ret);
 	take_entry_pieces(ring, at, pieces, ret);
 	return true;
 }
@@ -410,6 +468,8 @@ static bool read_watched(struct ring *ring, unsigned words,
 	const bool right = take_watched(ring, words, ret);
 
 	ring->position += words;
+	if (!right)
+		forget_told(ring);
 	if (right && ret->kind == AGENT_WATCH_ENTRY)
 		note_entry(ring, ret, ring->position);
 	return right;
@@ -464,6 +524,7 @@ void ring_pass_over(struct ring *ring, uint64_t head)
 	if (ring->position == head)
 		return;
 	ring->lost++;
+	forget_told(ring);
 	do
 		ring->position++;
 	while (ring->position != head && !length_at(ring, ring->position));

@@ -22,6 +22,7 @@ struct ring {
 	bool watches;      /* what it holds are watched calls */
 	bool entries;      /* … are records, and before some their entry */
 	struct ring_walk *walks; /* AGENT_KEPT_WALKS, or NULL */
+	struct ring_told *told;  /* or NULL */
 	bool misses_walks; /* that it knows may have been among what it lost */
 	/* Of the last entry: what follows there may be told without these. */
 	uint64_t entry_end;

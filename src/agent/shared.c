@@ -147,7 +147,8 @@ static int allocate_block(const struct shared *shared, unsigned block,
 	if (!err && shared->mode & (AGENT_STACKS | AGENT_WATCHES) &&
 	    !(shared->mode & AGENT_SAMPLES) && block)
 		err = allocate(shared, at + offsetof(struct agent_block, walks),
-			       AGENT_KEPT_WALKS * sizeof(struct agent_walk));
+			       offsetof(struct agent_block, ring) -
+				       offsetof(struct agent_block, walks));
 	if (!err && shared->mode & (AGENT_RECORDS | AGENT_WATCHES) && block)
 		err = allocate(shared, at + sizeof(struct agent_block),
 			       SHARED_RING_WORDS * sizeof(uint64_t));

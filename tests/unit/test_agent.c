@@ -1312,6 +1312,99 @@ START_TEST(entries_have_frames_and_pieces)
 }
 END_TEST
 
+/* An entry of so many new frames, the first of which is given, at a position. */
+static uint64_t write_told(uint64_t *words, uint64_t position, unsigned frames,
+			   uint64_t first, uint64_t bits, uint64_t name)
+{
+	const unsigned count = AGENT_WATCH_FIXED + frames + 1;
+	uint64_t *const entry = &words[position];
+	unsigned i;
+
+	entry[AGENT_WATCH_HEADER] = agent_record_header(position, count);
+	entry[AGENT_WATCH_STUB] =
+		agent_record_stub(0, AGENT_IS_ENTRY, AGENT_WATCH_ENTRY, 1);
+	entry[AGENT_WATCH_VALUE] = frames | bits;
+	for (i = 0; i < frames; i++)
+		entry[AGENT_WATCH_FIXED + i] = first + i;
+	entry[AGENT_WATCH_FIXED + frames] = name;
+	return position + count;
+}
+
+static void expect_frames(const struct agent_watched *entry, unsigned count,
+			  const uint64_t *frames)
+{
+	unsigned i;
+
+	ck_assert_uint_eq(entry->frame_count, count);
+	for (i = 0; i < count; i++)
+		ck_assert_uint_eq(entry->frames[i], frames[i]);
+}
+
+START_TEST(outer_frames_are_those_of_the_walk_that_was_told)
+{
+	const uint64_t one = agent_walk_name(5, 300), two = one + 4096;
+	uint64_t words[MANY_WORDS] = { 0 };
+	struct ring ring = { .words = words,
+			     .size = MANY_WORDS,
+			     .watches = true };
+	struct agent_watched entry;
+	uint64_t at;
+
+	at = write_told(words, 0, 3, 21, AGENT_TOLD, one);
+	at = write_told(words, at, 1, 31, agent_kept_bits(2, one), 0);
+	at = write_told(words, at, 0, 0, agent_kept_bits(3, one), 0);
+	at = write_told(words, at, 2, 41, agent_kept_bits(1, one) | AGENT_TOLD,
+			two);
+	at = write_told(words, at, 0, 0, agent_kept_bits(3, two), 0);
+	ck_assert(ring_read_watched(&ring, at, &entry));
+	expect_frames(&entry, 3, (uint64_t[]){ 21, 22, 23 });
+	ck_assert(ring_read_watched(&ring, at, &entry));
+	expect_frames(&entry, 3, (uint64_t[]){ 31, 22, 23 });
+	ck_assert(ring_read_watched(&ring, at, &entry));
+	expect_frames(&entry, 3, (uint64_t[]){ 21, 22, 23 });
+	ck_assert(ring_read_watched(&ring, at, &entry));
+	expect_frames(&entry, 3, (uint64_t[]){ 41, 42, 23 });
+	ck_assert(ring_read_watched(&ring, at, &entry));
+	expect_frames(&entry, 3, (uint64_t[]){ 41, 42, 23 });
+	ck_assert_uint_eq(ring.lost, 0);
+	ck_assert(!ring.misses_walks);
+	ring_fini(&ring);
+}
+END_TEST
+
+/* Another walk; more than it has; what follows one that was passed over. */
+START_TEST(outer_frames_of_another_walk_are_lost)
+{
+	const uint64_t one = agent_walk_name(5, 300);
+	const uint64_t bits[] = {
+		agent_kept_bits(2, one + (1 << AGENT_KEPT_BITS)),
+		agent_kept_bits(4, one),
+		agent_kept_bits(2, one),
+	};
+	uint64_t words[MANY_WORDS] = { 0 }, at, first;
+	struct ring ring = { .words = words,
+			     .size = MANY_WORDS,
+			     .watches = true };
+	struct agent_watched entry;
+
+	at = first = write_told(words, 0, 3, 21, AGENT_TOLD, one);
+	at = write_told(words, at, 1, 31, bits[_i], 0);
+	/* What was lost may have been told instead of it. */
+	at = write_told(words, at, 1, 31, agent_kept_bits(2, one), 0);
+	if (_i == 2)
+		words[0] = 0;
+	else
+		ck_assert(ring_read_watched(&ring, at, &entry));
+	if (_i == 2)
+		ring_pass_over(&ring, first);
+	ck_assert(!ring_read_watched(&ring, at, &entry));
+	ck_assert_uint_eq(ring.position, at);
+	ck_assert(ring.misses_walks);
+	ck_assert_uint_eq(ring.lost, _i == 2 ? 3 : 2);
+	ring_fini(&ring);
+}
+END_TEST
+
 /* More than the record has words; or of one that has none. */
 START_TEST(pieces_that_cannot_be_are_lost)
 {
@@ -1473,6 +1566,27 @@ START_TEST(a_walk_is_told_once)
 }
 END_TEST
 
+/* As call_deeply(), of which a call by pointer may be either. */
+static __attribute__((noinline)) bool call_deeply_too(void)
+{
+	const bool right = slot(7, 8, 9, 4, 5, 6) == 8;
+
+	__asm__ volatile("nop");
+	calling.outer = (uintptr_t)__builtin_return_address(0);
+	calling.end = (uintptr_t)__builtin_frame_address(0) + 16;
+	return right;
+}
+
+static bool (*volatile deep)(void);
+
+static __attribute__((noinline)) bool call_by_pointer(void)
+{
+	bool right = deep();
+
+	__asm__ volatile("" : "+r"(right));
+	return right;
+}
+
 static struct agent_block *block_of_test(void)
 {
 	return (void *)((char *)shared.rings[1].words -
@@ -1509,6 +1623,48 @@ static void expect_told(uintptr_t caller, bool known)
 	watched_original.caller = caller;
 	expect_entry(known, known ? 1 : 2);
 }
+
+/* Of a walk that ends as the one before did, only what is new is written. */
+START_TEST(outer_frames_are_told_once)
+{
+	const unsigned words = AGENT_WATCH_FIXED + 3 + 1 + AGENT_WATCH_SHORT;
+
+	if (watch(0)) {
+		const struct agent_block *block = block_of_test();
+		uintptr_t caller, there;
+		uint64_t before;
+
+		deep = call_deeply;
+		ck_assert(call_by_pointer());
+		caller = watched_original.caller;
+		learn_stack();
+		shared_add_row(&shared, caller,
+			       agent_rule(AGENT_RULE_OUTERMOST, 0, 0));
+		ck_assert(call_by_pointer());
+		read_watched();
+		there = watched.entry.slot;
+		shared_clear_rows(&shared);
+		learn_frames(caller, there);
+		before = block->head;
+		ck_assert(call_by_pointer());
+		ck_assert_uint_eq(block->head - before, words + 2);
+		expect_told(caller, false);
+
+		deep = call_deeply_too;
+		(void)call_by_pointer();
+		caller = watched_original.caller;
+		read_watched();
+		learn_frames(caller, there);
+		before = block->head;
+		ck_assert(call_by_pointer());
+		ck_assert_uint_eq(block->head - before, words + 1);
+		expect_told(caller, false);
+		ck_assert_uint_eq(watched.entry.frames[1], calling.outer);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
 
 /* A handler replaces nothing that may be being compared; who came after a jump does. */
 START_TEST(a_walk_that_is_compared_stays)
@@ -3647,10 +3803,13 @@ int main(void)
 	tcase_add_test(tests, returns_say_whose_they_are);
 	tcase_add_test(tests, short_records_of_nothing_are_lost);
 	tcase_add_loop_test(tests, entries_have_frames_and_pieces, 0, 3);
+	tcase_add_test(tests, outer_frames_are_those_of_the_walk_that_was_told);
+	tcase_add_loop_test(tests, outer_frames_of_another_walk_are_lost, 0, 3);
 	tcase_add_loop_test(tests, pieces_that_cannot_be_are_lost, 0, 2);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
 	tcase_add_test(tests, a_walk_is_told_once);
 	tcase_add_test(tests, walks_of_one_home_lie_side_by_side);
+	tcase_add_test(tests, outer_frames_are_told_once);
 	tcase_add_test(tests, a_walk_that_is_compared_stays);
 	tcase_add_test(tests, a_walk_that_was_passed_over_is_told_again);
 	tcase_add_test(tests, walks_that_are_missed_are_told_again);

@@ -166,6 +166,56 @@ static inline uint64_t name_of(const struct agent_block *block,
 			0;
 }
 
+/*
+ * NULL: one that a handler has interrupted has it. Nobody but who has it writes to it, or
+ * tells of what becomes of it: so calltrap reads that in the same order.
+ */
+static inline struct agent_told *begin_told(struct agent_block *block,
+					    uint64_t *before_ret)
+{
+	struct agent_told *told = &block->told;
+
+	*before_ret = told->name;
+	return *before_ret != AGENT_WALK_BUSY &&
+			       change_own_word(&told->name, *before_ret,
+					       AGENT_WALK_BUSY) ?
+		       told :
+		       NULL;
+}
+
+static inline unsigned same_outer(const struct agent_told *told, uint64_t era,
+				  const struct stack *stack)
+{
+	const uint64_t *frame = &stack->frames[stack->count];
+	unsigned same = 0;
+
+	if (told->era != era)
+		return 0;
+	while (same < told->count && same < stack->count &&
+	       told->frames[same] == *--frame)
+		same++;
+	return same;
+}
+
+/* name: 0, of one that isn't remembered; then it stays what it was before. */
+static inline void end_told(struct agent_told *told, uint64_t before,
+			    uint64_t era, const struct stack *stack,
+			    unsigned kept, uint64_t name)
+{
+	unsigned i;
+
+	if (!told)
+		return;
+	for (i = kept; name && i < stack->count; i++)
+		told->frames[i] = stack->frames[stack->count - 1 - i];
+	if (name) {
+		told->count = stack->count;
+		told->era = era;
+		before = name;
+	}
+	__atomic_store_n(&told->name, before, __ATOMIC_RELEASE);
+}
+
 /* An entry's words in a ring, as they are written. */
 struct ring_entry {
 	uint64_t *ring;
@@ -278,15 +328,15 @@ void write_entry(const struct config *config, const struct agent_thread *thread,
 {
 	const uint64_t complete = stack->complete ? AGENT_COMPLETE : 0;
 	const unsigned words = words_of(pieces);
+	const unsigned frames = stack->count - agent_kept_of(flags);
 	struct ring_entry entry = begin_entry(config, thread, frame,
 					      AGENT_WATCH_ENTRY, frame->slot,
 					      AGENT_WATCH_FIXED,
-					      stack->count + 1 + words);
+					      frames + 1 + words);
 	unsigned i;
 
-	put_value(&entry,
-		  stack->count | complete | flags | agent_pieces_bits(words));
-	for (i = 0; i < stack->count; i++)
+	put_value(&entry, frames | complete | flags | agent_pieces_bits(words));
+	for (i = 0; i < frames; i++)
 		put_word(&entry, stack->frames[i]);
 	put_word(&entry, name);
 	put_pieces(&entry, frame, pieces);
@@ -338,6 +388,27 @@ static inline enum way note_known(const struct config *config,
 	return way_on(frame);
 }
 
+/* Behind the walk, whose name is 0 if it isn't remembered. */
+static inline void
+write_walked(const struct config *config, const struct agent_thread *thread,
+	     struct agent_frame *frame, const struct stack *stack,
+	     const struct pieces *pieces, uint64_t tail, uint64_t name)
+{
+	struct agent_block *block = block_at(config, thread->block);
+	const uint64_t era =
+		__atomic_load_n(&agent_shared.rows_era, __ATOMIC_ACQUIRE);
+	uint64_t before, flags = tail;
+	struct agent_told *told = begin_told(block, &before);
+	const unsigned kept = told && before ? same_outer(told, era, stack) : 0;
+
+	if (kept)
+		flags |= agent_kept_bits(kept, before);
+	if (told && name)
+		flags |= AGENT_TOLD;
+	write_entry(config, thread, frame, stack, pieces, flags, name);
+	end_told(told, before, era, stack, kept, name);
+}
+
 /*
  * What an allocator calls within itself (malloc within posix_memalign) is no
  * call of the program's, and nobody is told of it at the trap either.
@@ -349,8 +420,8 @@ note_walked(const struct config *config, const struct agent_thread *thread,
 {
 	struct agent_block *block = block_at(config, thread->block);
 	struct agent_walk *log = begin_walk(config, block, frame, fp, place);
-	const uint64_t tail = tail_flag(frame);
 	struct stack stack;
+	const uint64_t tail = tail_flag(frame);
 	uint64_t number = 0;
 
 	stack.within = false;
@@ -363,8 +434,8 @@ note_walked(const struct config *config, const struct agent_thread *thread,
 	}
 	if (log && log->count)
 		number = own_add(&block->walked, 1) + 1;
-	write_entry(config, thread, frame, &stack, pieces, tail,
-		    name_of(block, log, number));
+	write_walked(config, thread, frame, &stack, pieces, tail,
+		     name_of(block, log, number));
 	end_walk(log, number);
 	return way_on(frame);
 }

@@ -13,13 +13,7 @@
 static inline bool own_follow(struct agent_block *block, uint64_t position,
 			      unsigned words)
 {
-	bool done;
-
-	__asm__ volatile("cmpxchgq %3, %1"
-			 : "=@cce"(done), "+m"(block->head), "+a"(position)
-			 : "r"(position + words)
-			 : "memory");
-	return done;
+	return change_own_word(&block->head, position, position + words);
 }
 
 /* False: something else was written since its entry. */

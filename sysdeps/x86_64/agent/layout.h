@@ -23,7 +23,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 27
+#define AGENT_VERSION 28
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -698,6 +698,20 @@ static inline unsigned agent_walk_beside(unsigned home)
 	return home ^ 1;
 }
 
+#define AGENT_DEPTH_MAX 128 /* of frames */
+
+/*
+ * The frames of a walk that was told of, the outermost first. The next one mostly has the
+ * outer ones of it, which aren't told again.
+ */
+struct agent_told {
+	uint64_t name; /* of that walk; or 0, or AGENT_WALK_BUSY */
+	uint64_t era;
+	uint64_t count;
+	uint64_t unused[5];
+	uint64_t frames[AGENT_DEPTH_MAX];
+};
+
 /*
  * A block; the ring follows. Positions in that only ever grow, whoever has the
  * block.
@@ -717,6 +731,7 @@ struct agent_block {
 	uint64_t unused_too[5];
 	struct agent_counter counters[AGENT_STUBS];
 	struct agent_walk walks[AGENT_KEPT_WALKS];
+	struct agent_told told;
 	uint64_t ring[]; /* or histograms, where there are durations */
 };
 
@@ -840,9 +855,9 @@ static inline uint64_t agent_walk_name(unsigned at, uint64_t number)
 	return number << AGENT_KEPT_BITS | at;
 }
 
-#define AGENT_DEPTH_MAX 128     /* of frames */
 #define AGENT_COMPLETE  0x10000 /* that was the thread's first function */
 #define AGENT_TAIL_CALL 0x20000 /* it returns for its caller, too */
+#define AGENT_TOLD      0x40000 /* its frames are struct agent_told's from now on */
 
 static inline uint64_t agent_choice_bits(enum agent_choice choice,
 					 unsigned rate)
@@ -858,6 +873,20 @@ static inline uint64_t agent_pieces_bits(unsigned words)
 static inline unsigned agent_pieces_of(uint64_t value)
 {
 	return (unsigned)(value >> 32) & 0xffff;
+}
+
+/*
+ * So many outer frames are those of the walk with that name: they don't follow. By the
+ * name's last bits it is known if that one was lost.
+ */
+static inline uint64_t agent_kept_bits(unsigned frames, uint64_t name)
+{
+	return (uint64_t)frames << 48 | name >> AGENT_KEPT_BITS << 56;
+}
+
+static inline unsigned agent_kept_of(uint64_t value)
+{
+	return (unsigned)(value >> 48) & 0xff;
 }
 
 static inline enum agent_choice agent_choice_of(uint64_t value)

@@ -36,6 +36,18 @@ static inline bool change_word(uint64_t *word, uint64_t from, uint64_t to)
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+/* Where only handlers come between. */
+static inline bool change_own_word(uint64_t *word, uint64_t from, uint64_t to)
+{
+	bool done;
+
+	__asm__ volatile("cmpxchgq %3, %1"
+			 : "=@cce"(done), "+m"(*word), "+a"(from)
+			 : "r"(to)
+			 : "memory");
+	return done;
+}
+
 /*
  * False when it is still claimed, by a thread that gets no processor: that one
  * may write to the slot yet, and the place stays its own. That is waited for

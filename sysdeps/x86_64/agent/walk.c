@@ -27,7 +27,7 @@ static inline bool is_hook(uint64_t address)
 }
 
 /* Rows go all at once: so none is behind a place that is free. */
-static inline bool find_rule(uint64_t address, uint64_t *ret)
+static __attribute__((noinline)) uint64_t find_row(uint64_t address)
 {
 	const unsigned home = agent_row_home(address);
 	unsigned i;
@@ -39,13 +39,11 @@ static inline bool find_rule(uint64_t address, uint64_t *ret)
 			__atomic_load_n(&row->address, __ATOMIC_ACQUIRE);
 
 		if (!found)
-			return false;
-		if (found == address) {
-			*ret = row->rule;
-			return true;
-		}
+			return 0;
+		if (found == address)
+			return row->rule;
 	}
-	return false;
+	return 0;
 }
 
 /* Whatever lies there is looked at 32 times at most. */
@@ -85,17 +83,13 @@ static __attribute__((noinline)) uint64_t look_into_tables(uint64_t address)
 	return 0;
 }
 
-/* To look takes as long as the rest of a walk: its words lie all over some MiB. */
-static inline uint64_t find_in_tables(uint64_t address, uint64_t era)
+static __attribute__((noinline)) uint64_t look(struct agent_found *found,
+					       uint64_t address, uint64_t era)
 {
-	struct agent_found *found =
-		&agent_shared.code.found[agent_row_home(address)];
-	uint64_t rule = __atomic_load_n(&found->rule, __ATOMIC_RELAXED);
+	uint64_t rule = find_row(address);
 
-	if (rule && __atomic_load_n(&found->both, __ATOMIC_RELAXED) ==
-			    agent_found_word(address, rule, era))
-		return rule;
-	rule = look_into_tables(address);
+	if (!rule)
+		rule = look_into_tables(address);
 	if (!rule)
 		return 0;
 	__atomic_store_n(&found->rule, rule, __ATOMIC_RELAXED);
@@ -104,13 +98,29 @@ static inline uint64_t find_in_tables(uint64_t address, uint64_t era)
 	return rule;
 }
 
+/*
+ * To look takes as long as the rest of a walk: its words lie all over some MiB, and what
+ * has no row of its own is looked for among those as well.
+ */
+static inline uint64_t find_in_all(uint64_t address, uint64_t era)
+{
+	struct agent_found *found =
+		&agent_shared.code.found[agent_row_home(address)];
+	const uint64_t rule = __atomic_load_n(&found->rule, __ATOMIC_RELAXED);
+
+	if (rule && __atomic_load_n(&found->both, __ATOMIC_RELAXED) ==
+			    agent_found_word(address, rule, era))
+		return rule;
+	return look(found, address, era);
+}
+
 /* What frame pointers lead to is no return address before it has a row of its own. */
 static inline bool find_any_rule(const struct step *step, uint64_t era,
 				 uint64_t *ret)
 {
-	if (find_rule(step->address, ret))
-		return true;
-	*ret = step->by_chain ? 0 : find_in_tables(step->address, era);
+	*ret = __builtin_expect(step->by_chain, 0) ?
+		       find_row(step->address) :
+		       find_in_all(step->address, era);
 	return *ret;
 }
 
@@ -143,7 +153,7 @@ static inline void log_word(struct step *step, uint64_t at, uint64_t word)
 	step->log->words[step->logged++] = word;
 }
 
-static inline void log_fp(struct step *step)
+static __attribute__((noinline)) void log_fp(struct step *step)
 {
 	if (step->fp_is_own && step->log)
 		step->log->by_fp = 1;
