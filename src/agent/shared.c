@@ -866,6 +866,8 @@ static void take_back(struct shared *shared, unsigned block)
 	shared->stuck[block] = 0;
 	shared->readers[block] = 0;
 	__atomic_store_n(&own->waiting, 0, __ATOMIC_RELAXED);
+	/* It may be among what wasn't read, or somebody was jumped out of who had it. */
+	__atomic_store_n(&own->told.name, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&own->tail, head, __ATOMIC_RELEASE);
 	shared->is_idle[block] = true;
 	shared->idle[shared->idle_count++] = block;

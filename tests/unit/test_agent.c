@@ -1777,6 +1777,43 @@ START_TEST(a_walk_that_was_passed_over_is_told_again)
 }
 END_TEST
 
+/* Its thread ends before that is finished, or has left it busy for ever. */
+START_TEST(who_has_the_block_next_tells_all_frames)
+{
+	const uint64_t left[] = { 0, AGENT_WALK_BUSY };
+
+	if (watch(0)) {
+		struct agent_block *block;
+		uintptr_t caller;
+
+		call_and_learn();
+		caller = watched_original.caller;
+		block = block_of_test();
+		ck_assert(call_from_here());
+		expect_told(caller, false);
+		shared.memory->rows_era += 2;
+		ck_assert(call_from_here());
+		*find_told_walk() = 0;
+		if (left[_i])
+			block->told.name = left[_i];
+		shared_thread_ended(&shared, (pid_t)syscall(SYS_gettid));
+		ck_assert_uint_eq(shared_lost(&shared), 1);
+		shared_beat(&shared);
+		ck_assert(call_from_here());
+		learn_stack();
+		ck_assert(call_from_here());
+		ck_assert_ptr_eq(block_of_test(), block);
+		expect_told(caller, false);
+		ck_assert(call_from_here());
+		expect_told(caller, true);
+		ck_assert_uint_eq(shared_lost(&shared), 1);
+		ck_assert_uint_ne(block->told.name, 0);
+		ck_assert_uint_ne(block->told.name, AGENT_WALK_BUSY);
+	}
+	tear_down();
+}
+END_TEST
+
 static void forget_walks(void)
 {
 	unsigned block;
@@ -3813,6 +3850,8 @@ int main(void)
 	tcase_add_test(tests, a_walk_that_is_compared_stays);
 	tcase_add_test(tests, a_walk_that_was_passed_over_is_told_again);
 	tcase_add_test(tests, walks_that_are_missed_are_told_again);
+	tcase_add_loop_test(tests, who_has_the_block_next_tells_all_frames, 0,
+			    2);
 	tcase_add_test(tests, rules_have_places);
 	tcase_add_test(tests, rings_are_read_in_parts);
 	tcase_add_test(tests, what_one_busy_second_has_needed_is_given_back);

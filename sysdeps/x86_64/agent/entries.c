@@ -329,10 +329,9 @@ void write_entry(const struct config *config, const struct agent_thread *thread,
 	const uint64_t complete = stack->complete ? AGENT_COMPLETE : 0;
 	const unsigned words = words_of(pieces);
 	const unsigned frames = stack->count - agent_kept_of(flags);
-	struct ring_entry entry = begin_entry(config, thread, frame,
-					      AGENT_WATCH_ENTRY, frame->slot,
-					      AGENT_WATCH_FIXED,
-					      frames + 1 + words);
+	struct ring_entry entry =
+		begin_entry(config, thread, frame, AGENT_WATCH_ENTRY,
+			    frame->slot, AGENT_WATCH_FIXED, frames + 1 + words);
 	unsigned i;
 
 	put_value(&entry, frames | complete | flags | agent_pieces_bits(words));
