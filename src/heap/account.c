@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap/private.h"
 
-struct ledger *heap_ledger(struct heap *heap, const struct family *family)
-{
-	return &heap->ledgers[family->index];
-}
-
-uint64_t heap_since(const struct heap *heap, uint64_t time)
-{
-	return time > heap->options.start ? time - heap->options.start : 0;
-}
-
 unsigned heap_component(const struct heap *heap, stack_id stack,
 			const char *library)
 {
@@ -52,13 +42,22 @@ struct site *heap_site_of(struct heap *heap, const struct heap_act *act)
 		library = NULL;
 		site = sites_find(&heap->sites, stack, act->function, library);
 	}
-	return site ? site : new_site(heap, stack, act->function, library);
+	if (!site)
+		site = new_site(heap, stack, act->function, library);
+	heap_know_site(heap, act, site);
+	return site;
 }
 
 static struct heap_use *use_of(struct heap *heap, const struct heap_act *act)
 {
-	return heap_use(heap, act->function, act->library,
-			heap_component(heap, act->stack, act->library));
+	struct heap_use *use = act->use;
+
+	if (use)
+		return use;
+	use = heap_use(heap, act->function, act->library,
+		       heap_component(heap, act->stack, act->library));
+	heap_know_use(heap, act, use);
+	return use;
 }
 
 static void count_time(struct heap_use *use, const struct heap_act *act)
@@ -100,9 +99,10 @@ struct held_totals {
 	uint64_t *peak_blocks, *peak_bytes, *peak_time;
 };
 
-/* Whether there was a new peak. */
-static bool change(const struct held_totals *held, int64_t blocks,
-		   int64_t bytes, bool has_size, uint64_t time)
+/* Whether there was a new peak. Inline: what it is told lies in registers then. */
+static inline __attribute__((always_inline)) bool
+change(const struct held_totals *held, int64_t blocks, int64_t bytes,
+       bool has_size, uint64_t time)
 {
 	bool higher;
 

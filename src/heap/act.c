@@ -263,7 +263,7 @@ static void translate(struct heap *heap, struct heap_act *act)
 
 	act->end = heap_time(heap, end);
 	act->begin = act->end - (end - act->begin);
-	act->library = heap_library(heap, act->library);
+	heap_recognise(heap, act);
 }
 
 static struct heap_outcome act_as_chosen(struct heap *heap,

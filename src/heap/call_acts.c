@@ -315,6 +315,8 @@ void call_acts_end(struct call_acts *acts, struct watched *process,
 static uint64_t number(const struct operand *operand,
 		       const struct whole_call *call)
 {
+	if (operand->kind == OPERAND_NONE)
+		return 0;
 	return operand_number(operand, call->arguments, call->result);
 }
 
@@ -374,6 +376,7 @@ static void begin_whole(struct call_acts *acts, const struct whole_call *call,
 	ret->sampling = SAMPLING_OPEN;
 	ret->rate = 0;
 	ret->site = 0;
+	ret->use = NULL;
 	ret->library = library_of(acts, call->stack);
 }
 

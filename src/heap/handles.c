@@ -21,12 +21,6 @@ static uint64_t size_of(const struct family *family,
 
 /* ---- what is sampled ---- */
 
-bool heap_is_sampled(const struct heap *heap, const struct family *family)
-{
-	return heap->sampler.mean && family->has_size && !family->granularity &&
-	       !family->shared;
-}
-
 struct sample_weight heap_weight(const struct heap *heap,
 				 const struct family *family,
 				 const struct live_block *block)

@@ -46,9 +46,10 @@ struct heap_act {
 	bool unkept;     /* what it acquires isn't to be kept */
 	bool is_further; /* another handle of a call that was told */
 	enum heap_sampling sampling;
-	unsigned rate;       /* … KEPT: at this one, see heap_set_rate() */
-	uint32_t site;       /* as heap_site_number() has said; or 0 */
-	const char *library; /* of the caller; lives as long as the session,
+	unsigned rate;        /* … KEPT: at this one, see heap_set_rate() */
+	uint32_t site;        /* as heap_site_number() has said; or 0 */
+	struct heap_use *use; /* the heap's own: NULL */
+	const char *library;  /* of the caller; lives as long as the session,
 				 NULL = not known */
 };
 

@@ -59,9 +59,6 @@ static void advance(struct history *history, uint64_t since)
 	struct history_state last = history->last;
 	struct history_point same = { last.blocks, last.bytes };
 
-	/* Nearly always: it is the last interval's, and needs no division. */
-	if (since < history->count * history->interval)
-		return;
 	while (since / history->interval >= HISTORY_POINTS) {
 		halve(history->points, &history->count);
 		history->interval *= 2;
@@ -73,26 +70,11 @@ static void advance(struct history *history, uint64_t since)
 	}
 }
 
-void history_change(struct history *history, uint64_t since,
-		    struct history_state state)
+void history_go_on(struct history *history, uint64_t since)
 {
-	struct history_point *point;
-
 	if (!history->points)
 		history->interval = FIRST_INTERVAL;
 	advance(history, since);
-	point = &history->points[history->count - 1];
-	/*
-	 * What was there last was no lower than the lowest. The new state is
-	 * kept by halves: as a whole it would go by memory, and the processor
-	 * waits for what it reads at once wider than it was written.
-	 */
-	if (state.blocks < history->last.blocks)
-		point->low_blocks = lower(point->low_blocks, state.blocks);
-	history->last.blocks = state.blocks;
-	if (state.bytes < history->last.bytes)
-		point->low_bytes = lower(point->low_bytes, state.bytes);
-	history->last.bytes = state.bytes;
 }
 
 unsigned history_points(const struct history *history, uint64_t since,

@@ -34,9 +34,33 @@ struct history {
 void history_fini(struct history *history);
 size_t history_bytes(const struct history *history);
 
+/* Makes intervals up to and with that of the time. */
+void history_go_on(struct history *history, uint64_t since);
+
 /* At a time (since watching began) the numbers become these. */
-void history_change(struct history *history, uint64_t since,
-		    struct history_state state);
+static inline void history_change(struct history *history, uint64_t since,
+				  struct history_state state)
+{
+	struct history_point *point;
+
+	/* Hardly ever: else it is the last interval's, and needs no division. */
+	if (since >= history->count * history->interval)
+		history_go_on(history, since);
+	point = &history->points[history->count - 1];
+	/*
+	 * What was there last was no lower than the lowest. The new state is
+	 * kept by halves: as a whole it would go by memory, and the processor
+	 * waits for what it reads at once wider than it was written.
+	 */
+	if (state.blocks < history->last.blocks &&
+	    (float)state.blocks < point->low_blocks)
+		point->low_blocks = state.blocks;
+	history->last.blocks = state.blocks;
+	if (state.bytes < history->last.bytes &&
+	    (float)state.bytes < point->low_bytes)
+		point->low_bytes = state.bytes;
+	history->last.bytes = state.bytes;
+}
 
 /*
  * The points up to now; unchanged intervals are filled in. Returns how many

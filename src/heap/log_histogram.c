@@ -124,10 +124,42 @@ void log_histogram_add(struct log_histogram *histogram, uint64_t number)
 	log_histogram_add_many(histogram, number, 1);
 }
 
+/*
+ * Most come into a bucket that there is, and that has room for them. False where that
+ * isn't so.
+ */
+static bool add_at_once(struct log_histogram *histogram, unsigned bucket,
+			uint64_t more)
+{
+	const unsigned i = bucket - histogram->first;
+	uint64_t count;
+
+	if (i >= histogram->room)
+		return false;
+	if (histogram->width == 1) {
+		uint8_t *const place = (uint8_t *)histogram->buckets + i;
+
+		count = *place + more;
+		*place = count <= UINT8_MAX ? count : *place;
+		return count <= UINT8_MAX;
+	}
+	if (histogram->width == 2) {
+		uint16_t *const place = (uint16_t *)histogram->buckets + i;
+
+		count = *place + more;
+		*place = count <= UINT16_MAX ? count : *place;
+		return count <= UINT16_MAX;
+	}
+	return false;
+}
+
 void log_histogram_add_many(struct log_histogram *histogram, uint64_t number,
 			    uint64_t count)
 {
-	add(histogram, bucket_of(number), count);
+	const unsigned bucket = bucket_of(number);
+
+	if (!add_at_once(histogram, bucket, count))
+		add(histogram, bucket, count);
 	histogram->count += count;
 	if (number > histogram->max)
 		histogram->max = number;

@@ -21,6 +21,20 @@ struct holder_entry;
 struct pending_act;
 struct thread_number;
 
+/*
+ * Acts by one function from one stack come again and again: what was found out about
+ * those that have a place.
+ */
+#define KNOWN_ACTS 1024
+
+struct known_act {
+	const struct family_function *function; /* NULL: none is known */
+	const char *given, *library; /* … by one of that library, by name */
+	stack_id stack;
+	uint32_t site;        /* 0: not known */
+	struct heap_use *use; /* NULL: likewise */
+};
+
 /* Everything of one family. */
 struct ledger {
 	const struct family *family;
@@ -68,6 +82,7 @@ struct heap {
 	struct site *resizing; /* gets the block of the resize that is being
 				    counted */
 
+	struct known_act *known_acts; /* NULL until needed */
 	struct library_name *libraries;
 	struct library_pointer *library_pointers;
 	const struct library_pointer *recent_pointers[RECENT];
@@ -89,6 +104,13 @@ struct heap {
 
 /* registry.c: what occurs again and again, each kept once. */
 const char *heap_library(struct heap *heap, const char *library);
+/* Sets .library to that, and .site and .use as far as they are known. */
+void heap_recognise(struct heap *heap, struct heap_act *act);
+/* Of one that was recognised: they are these. */
+void heap_know_site(struct heap *heap, const struct heap_act *act,
+		    const struct site *site);
+void heap_know_use(struct heap *heap, const struct heap_act *act,
+		   struct heap_use *use);
 uint16_t heap_thread(struct heap *heap, pid_t tid);
 /* What the one that has made an act belongs to; 0: no component. */
 unsigned heap_component(const struct heap *heap, stack_id stack,
@@ -101,10 +123,19 @@ struct heap_holder *heap_holder(struct heap *heap, const struct family *family,
 void heap_registry_fini(struct heap *heap);
 size_t heap_registry_bytes(const struct heap *heap);
 
+static inline struct ledger *heap_ledger(struct heap *heap,
+					 const struct family *family)
+{
+	return &heap->ledgers[family->index];
+}
+
+static inline uint64_t heap_since(const struct heap *heap, uint64_t time)
+{
+	return time > heap->options.start ? time - heap->options.start : 0;
+}
+
 /* account.c: the numbers of sites, libraries and families. */
 struct site *heap_site_of(struct heap *heap, const struct heap_act *act);
-struct ledger *heap_ledger(struct heap *heap, const struct family *family);
-uint64_t heap_since(const struct heap *heap, uint64_t time);
 void heap_count_use(struct heap *heap, const struct heap_act *act,
 		    uint64_t bytes, uint64_t calls);
 void heap_count_time(struct heap *heap, const struct heap_act *act);
@@ -114,7 +145,12 @@ void heap_count_failed(struct heap *heap, const struct heap_act *act);
 #define WEIGHT_OF_ONE ((struct sample_weight){ .count = 1 })
 
 /* Not every block of the family is kept. */
-bool heap_is_sampled(const struct heap *heap, const struct family *family);
+static inline bool heap_is_sampled(const struct heap *heap,
+				   const struct family *family)
+{
+	return heap->sampler.mean && family->has_size && !family->granularity &&
+	       !family->shared;
+}
 
 /* How many blocks one stands for … */
 struct sample_weight heap_weight(const struct heap *heap,

@@ -60,6 +60,70 @@ const char *heap_library(struct heap *heap, const char *library)
 	return (*recent)->name;
 }
 
+static struct known_act *known_place(const struct heap *heap,
+				     const struct heap_act *act)
+{
+	const uint64_t hash =
+		(act->stack ^ (uintptr_t)act->function) * 0x9e3779b97f4a7c15u;
+
+	return &heap->known_acts[hash >> 32 & (KNOWN_ACTS - 1)];
+}
+
+void heap_recognise(struct heap *heap, struct heap_act *act)
+{
+	struct known_act *known;
+
+	if (!heap->known_acts)
+		heap->known_acts =
+			xcalloc(KNOWN_ACTS, sizeof(*heap->known_acts));
+	known = known_place(heap, act);
+	if (known->stack != act->stack || known->function != act->function ||
+	    known->given != act->library)
+		*known = (struct known_act){
+			.function = act->function,
+			.given = act->library,
+			.library = heap_library(heap, act->library),
+			.stack = act->stack,
+		};
+	act->library = known->library;
+	act->use = known->use;
+	if (!act->site)
+		act->site = known->site;
+}
+
+/* Still the act's; or NULL. */
+static struct known_act *known_of(const struct heap *heap,
+				  const struct heap_act *act)
+{
+	struct known_act *known = heap->known_acts ? known_place(heap, act) :
+						     NULL;
+
+	return known && known->stack == act->stack &&
+			       known->function == act->function &&
+			       known->library == act->library ?
+		       known :
+		       NULL;
+}
+
+/* Where there are too many, those of other stacks share one. */
+void heap_know_site(struct heap *heap, const struct heap_act *act,
+		    const struct site *site)
+{
+	struct known_act *known = known_of(heap, act);
+
+	if (known && site->stack == act->stack && site->library == act->library)
+		known->site = site->number;
+}
+
+void heap_know_use(struct heap *heap, const struct heap_act *act,
+		   struct heap_use *use)
+{
+	struct known_act *known = known_of(heap, act);
+
+	if (known)
+		known->use = use;
+}
+
 struct thread_number {
 	pid_t tid;
 	uint16_t number;
@@ -267,6 +331,7 @@ void heap_registry_fini(struct heap *heap)
 		free(thread);
 	}
 	free(heap->tids);
+	free(heap->known_acts);
 	HASH_CLEAR(hh, heap->uses);
 	for (size_t i = 0; i < heap->use_count; i++)
 		free(heap->use_list[i]);
@@ -280,7 +345,8 @@ void heap_registry_fini(struct heap *heap)
 
 size_t heap_registry_bytes(const struct heap *heap)
 {
-	return heap->use_count * sizeof(struct use_entry) +
+	return (heap->known_acts ? KNOWN_ACTS * sizeof(struct known_act) : 0) +
+	       heap->use_count * sizeof(struct use_entry) +
 	       heap->holder_count * sizeof(struct holder_entry) +
 	       heap->thread_count * sizeof(struct thread_number);
 }
