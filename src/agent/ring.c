@@ -430,6 +430,7 @@ static bool take_watched(struct ring *ring, unsigned words,
 	ret->return_address = ret->result = 0;
 	ret->stored_at = 0;
 	ret->tail_call = false;
+	ret->has_ended = false;
 	ret->choice = AGENT_CHOICE_OPEN;
 	ret->unmarked = false;
 	if (pieces && ret->kind != AGENT_WATCH_KNOWN)
@@ -492,6 +493,79 @@ bool ring_read_entry(struct ring *ring, uint64_t head,
 	}
 }
 
+/* Kind and pieces, as take_watched() has them. */
+#define STUB_KIND(stub) ((stub) >> 16 & 0xffff)
+
+/* Whose it is: those bits of the word. */
+#define STUB_WHOSE UINT64_C(0xffffffff000000ff)
+
+/*
+ * Most are entries whose walk was told of before, without pieces. These are read here,
+ * and all else as ever: false, nothing is read.
+ */
+static bool read_known(struct ring *ring, uint64_t head,
+		       struct agent_watched *ret)
+{
+	const uint64_t at = ring->position, header = word_at(ring, at);
+	const unsigned words = header & 0xffff;
+	const struct walk_place *place;
+	uint64_t stub, name;
+
+	if (header != agent_record_header(at, words) ||
+	    words < AGENT_WATCH_SHORT ||
+	    words > AGENT_WATCH_SHORT + AGENT_ARGUMENTS || words > head - at)
+		return false;
+	stub = word_at(ring, at + AGENT_WATCH_STUB);
+	name = word_at(ring, at + AGENT_WATCH_NAME);
+	if (STUB_KIND(stub) != AGENT_WATCH_KNOWN)
+		return false;
+	place = find_walk(ring, name);
+	if (!place)
+		return false;
+	ret->kind = AGENT_WATCH_ENTRY;
+	ret->unmarked = ret->complete = ret->tail_call = false;
+	ret->known = true;
+	ret->inner = stub >> 8 & AGENT_IS_INNER;
+	ret->time = word_at(ring, at + AGENT_WATCH_TIME);
+	ret->stub = stub & 0xff;
+	ret->tid = (pid_t)(stub >> 32);
+	ret->result = ret->return_address = ret->stored_at = 0;
+	ret->choice = AGENT_CHOICE_OPEN;
+	ret->rate = 0;
+	ret->walk = name;
+	ret->slot = ring->entry_slot = place->slot;
+	ret->frame_count = 1;
+	ret->frames[0] = ring->entry_return_address = place->return_address;
+	ret->piece_words = 0;
+	ret->has_ended = false;
+	take_arguments(ring, at + AGENT_WATCH_SHORT, words - AGENT_WATCH_SHORT,
+		       ret);
+	ring->position = ring->entry_end = at + words;
+	return true;
+}
+
+/* As take_following(), of the entry that was read right before. */
+static void join_return(struct ring *ring, uint64_t head,
+			struct agent_watched *ret)
+{
+	const uint64_t at = ring->position;
+	uint64_t stub, time;
+
+	if (head - at < AGENT_WATCH_SHORT ||
+	    word_at(ring, at) != agent_record_header(at, AGENT_WATCH_SHORT))
+		return;
+	stub = word_at(ring, at + AGENT_WATCH_STUB);
+	time = word_at(ring, at + AGENT_WATCH_TIME);
+	if (STUB_KIND(stub) != AGENT_WATCH_FOLLOWS || time < ret->time ||
+	    (stub & STUB_WHOSE) !=
+		    ((uint64_t)(uint32_t)ret->tid << 32 | ret->stub))
+		return;
+	ret->has_ended = true;
+	ret->ended = time;
+	ret->result = word_at(ring, at + AGENT_WATCH_RESULT);
+	ring->position = at + AGENT_WATCH_SHORT;
+}
+
 /* It has been written on another processor: to get it takes as long as some calls. */
 #define AHEAD 64
 
@@ -501,21 +575,32 @@ static void expect_words(const struct ring *ring)
 		&ring->words[(ring->position + AHEAD) & (ring->size - 1)]);
 }
 
-bool ring_read_watched(struct ring *ring, uint64_t head,
-		       struct agent_watched *ret)
+static bool read_any(struct ring *ring, uint64_t head,
+		     struct agent_watched *ret)
 {
 	for (;;) {
 		const unsigned words = next_length(ring, head);
-		bool right;
 
 		if (!words)
 			return false;
-		expect_words(ring);
-		right = read_watched(ring, words, ret);
-		if (right)
+		if (read_watched(ring, words, ret))
 			return true;
 		ring->lost++;
 	}
+}
+
+bool ring_read_watched(struct ring *ring, uint64_t head, bool joins,
+		       struct agent_watched *ret)
+{
+	keep_up(ring, head);
+	if (ring->position == head)
+		return false;
+	expect_words(ring);
+	if (!read_known(ring, head, ret) && !read_any(ring, head, ret))
+		return false;
+	if (joins && ret->kind == AGENT_WATCH_ENTRY && ret->frame_count)
+		join_return(ring, head, ret);
+	return true;
 }
 
 void ring_pass_over(struct ring *ring, uint64_t head)

@@ -72,6 +72,8 @@ struct agent_watched {
 	unsigned rate;  /* … made at this one */
 	uint64_t walk;  /* agent_walk_name() of these frames, or 0 */
 	bool known;     /* … which was told before: here is only the first */
+	bool has_ended; /* … with this result, and nothing came in between */
+	uint64_t ended; /* ticks */
 	unsigned block; /* of the ring: not the ring's to know */
 	taddr_t frames[AGENT_DEPTH_MAX]; /* from the caller on */
 	unsigned piece_words;            /* of memory, as a record's */
@@ -106,7 +108,8 @@ void ring_mark(const struct ring *ring, uint64_t position);
 size_t record_memory(const struct agent_record *record, uint64_t address,
 		     void *ret, size_t size);
 
-bool ring_read_watched(struct ring *ring, uint64_t head,
+/* joins: an entry has its return in it, where that comes right behind it. */
+bool ring_read_watched(struct ring *ring, uint64_t head, bool joins,
 		       struct agent_watched *ret);
 
 /*

@@ -483,7 +483,7 @@ void shared_begin_reading(struct shared *shared)
 }
 
 bool shared_read_watched(struct shared *shared, unsigned block, uint64_t now,
-			 shared_part_watcher *visit, void *context)
+			 bool joins, shared_part_watcher *visit, void *context)
 {
 	struct ring *ring = &shared->rings[block];
 	const uint64_t before = ring->position, goal = shared->goals[block];
@@ -494,7 +494,7 @@ bool shared_read_watched(struct shared *shared, unsigned block, uint64_t now,
 	if ((int64_t)(goal - before) <= 0)
 		return false;
 	watched.block = block;
-	while (!ends && ring_read_watched(ring, goal, &watched))
+	while (!ends && ring_read_watched(ring, goal, joins, &watched))
 		ends = (watched.stub >= shared->stubs ||
 			visit(context, &watched)) &&
 		       ring->position - before >= READ_WORDS;

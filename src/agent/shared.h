@@ -101,7 +101,7 @@ typedef bool shared_part_watcher(void *context,
 				 const struct agent_watched *watched);
 void shared_begin_reading(struct shared *shared);
 bool shared_read_watched(struct shared *shared, unsigned block, uint64_t now_ns,
-			 shared_part_watcher *visit, void *context);
+			 bool joins, shared_part_watcher *visit, void *context);
 
 /*
  * Calls visit with the number of each thread that says it waits for room, where

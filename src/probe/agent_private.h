@@ -684,6 +684,11 @@ struct open_calls {
 struct watched_call *agent_wholes_next(struct watched_list *list);
 void agent_wholes_add(struct watched_list *list, struct open_calls *open);
 
+/* The same of an entry whose end has come right behind it; false: nothing is done, as
+   they have to be told one by one. */
+bool agent_wholes_add_ended(struct watched_list *list, struct open_calls *open,
+			    uint64_t ended, uint64_t result);
+
 /* The end of a call, which nearly always is all that is told of it. */
 struct watched_end {
 	const struct agent_point *point;

@@ -234,6 +234,38 @@ static bool ends_last(struct watched_reading *reading,
 	       agent_wholes_end(reading->list, &reading->open, &end);
 }
 
+/* What is told with its entry, of which that was no part. */
+static void keep_return(struct watched_reading *reading,
+			const struct agent_watched *entry,
+			struct agent_point *point)
+{
+	struct watched_list *list = reading->list;
+	const struct watched_end end = {
+		.point = point,
+		.tid = entry->tid,
+		.time = entry->ended,
+		.slot = entry->slot,
+		.return_address = entry->frames[0],
+		.result = entry->result,
+	};
+
+	if (!reading->open.disabled &&
+	    agent_wholes_end(list, &reading->open, &end))
+		return;
+	*agent_wholes_next(list) = (struct watched_call){
+		.point = point,
+		.kind = AGENT_WATCH_RETURN,
+		.tid = end.tid,
+		.time = end.time,
+		.began = end.time,
+		.slot = end.slot,
+		.return_address = end.return_address,
+		.result = end.result,
+		.stack = STACK_NONE,
+	};
+	agent_wholes_add(list, &reading->open);
+}
+
 /* Whether no call of the thread's is under way. */
 static bool keep(void *context, const struct agent_watched *watched)
 {
@@ -260,9 +292,18 @@ static bool keep(void *context, const struct agent_watched *watched)
 	call->stack = stack;
 	if (begins) {
 		call->return_address = watched->frames[0];
+		call->result = 0;
 		take_arguments(call, watched);
 	}
-	agent_wholes_add(list, &reading->open);
+	if (!begins || !watched->has_ended ||
+	    !agent_reading_point(&space->reading, watched->stub,
+				 watched->ended))
+		agent_wholes_add(list, &reading->open);
+	else if (!agent_wholes_add_ended(list, &reading->open, watched->ended,
+					 watched->result)) {
+		agent_wholes_add(list, &reading->open);
+		keep_return(reading, watched, point);
+	}
 	return !reading->open.count;
 }
 
@@ -284,7 +325,7 @@ static void read_part(struct watched_list *list)
 	};
 
 	list->more = shared_read_watched(&space->agent.shared, list->block,
-					 space->engine->reading, keep,
+					 space->engine->reading, true, keep,
 					 &reading);
 }
 

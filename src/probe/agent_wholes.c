@@ -103,6 +103,28 @@ bool agent_wholes_end(struct watched_list *list, struct open_calls *open,
 	return true;
 }
 
+bool agent_wholes_add_ended(struct watched_list *list, struct open_calls *open,
+			    uint64_t ended, uint64_t result)
+{
+	struct watched_call *call = &list->calls[list->count];
+	const struct function *function = function_of(call);
+
+	if (open->disabled || function->entry_only)
+		return false;
+	if (open->count)
+		return is_inner(call - 1, call);
+	if (function->whole != WHOLE_AT_ENTRY &&
+	    function->whole != WHOLE_AT_RETURN)
+		return false;
+	list->count++;
+	call->whole = true;
+	call->ended = ended;
+	call->result = result;
+	if (function->whole == WHOLE_AT_RETURN)
+		call->time = ended;
+	return true;
+}
+
 static void add_return(struct watched_list *list, struct open_calls *open,
 		       const struct watched_call *call)
 {

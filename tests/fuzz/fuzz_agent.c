@@ -69,20 +69,23 @@ static void read_all(struct ring *ring, uint64_t head)
 	} while (ring->position != before && ring->position != head);
 }
 
-static void read_watched(struct ring *ring, uint64_t head)
+/* Returns how many entries and returns there were. */
+static uint64_t read_watched(struct ring *ring, uint64_t head, bool joins)
 {
 	struct agent_watched watched;
 	uint64_t steps = 0, before;
 
 	do {
 		before = ring->position;
-		while (ring_read_watched(ring, head, &watched)) {
+		while (ring_read_watched(ring, head, joins, &watched)) {
 			check_watched(&watched);
+			steps += watched.has_ended;
 			if (++steps > WORDS)
 				__builtin_trap();
 		}
 		ring_pass_over(ring, head);
 	} while (ring->position != before && ring->position != head);
+	return steps;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -91,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct ring ring = { .words = words, .size = WORDS };
 	struct ring stacks = { words, WORDS, .entries = true };
 	struct ring watching = { words, WORDS, .watches = true };
+	struct ring joining = watching;
 	uint64_t heads[3] = { 0 };
 	unsigned i;
 
@@ -104,10 +108,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	for (i = 0; i < 3; i++) {
 		read_all(&ring, heads[i]);
 		read_all(&stacks, heads[i]);
-		read_watched(&watching, heads[i]);
+		/* Joined or not, there is as much. */
+		if (read_watched(&watching, heads[i], false) !=
+			    read_watched(&joining, heads[i], true) ||
+		    watching.lost != joining.lost)
+			__builtin_trap();
 	}
 	ring_fini(&ring);
 	ring_fini(&stacks);
+	ring_fini(&joining);
 	ring_fini(&watching);
 	return 0;
 }

@@ -1061,7 +1061,8 @@ static void read_watched_at(uint64_t now)
 
 	shared_begin_reading(&shared);
 	for (block = 1; block < shared.blocks; block++)
-		while (shared_read_watched(&shared, block, now, see_part, NULL))
+		while (shared_read_watched(&shared, block, now, false, see_part,
+					   NULL))
 			;
 }
 
@@ -1166,8 +1167,8 @@ static uint64_t read_in_order(void)
 	shared_begin_reading(&shared);
 	for (block = 1; block < shared.blocks; block++) {
 		words -= shared.rings[block].position;
-		while (shared_read_watched(&shared, block, 1, see_in_order,
-					   NULL))
+		while (shared_read_watched(&shared, block, 1, false,
+					   see_in_order, NULL))
 			;
 		words += shared.rings[block].position;
 	}
@@ -1233,7 +1234,8 @@ START_TEST(short_records_of_nothing_are_lost)
 	words[AGENT_WATCH_SHORT + AGENT_WATCH_NAME] = agent_walk_name(1, 1);
 	words[AGENT_WATCH_SHORT + AGENT_WATCH_STUB] =
 		agent_record_stub(0, AGENT_IS_ENTRY, AGENT_WATCH_KNOWN, 1);
-	ck_assert(!ring_read_watched(&ring, AGENT_WATCH_SHORT + known, &watch));
+	ck_assert(!ring_read_watched(&ring, AGENT_WATCH_SHORT + known, false,
+				     &watch));
 	ck_assert_uint_eq(ring.position, AGENT_WATCH_SHORT + known);
 	ck_assert_uint_eq(ring.lost, 2);
 	ring_fini(&ring);
@@ -1241,6 +1243,24 @@ START_TEST(short_records_of_nothing_are_lost)
 END_TEST
 
 #define MANY_WORDS 512
+
+/* An entry of that walk, with an argument; or the return of the one before. */
+static uint64_t write_short(uint64_t *words, uint64_t position, uint64_t kind,
+			    unsigned stub, uint64_t time, uint64_t value)
+{
+	const bool is_entry = kind == AGENT_WATCH_KNOWN;
+	const unsigned count = AGENT_WATCH_SHORT + is_entry;
+	uint64_t *const record = &words[position];
+
+	record[AGENT_WATCH_HEADER] = agent_record_header(position, count);
+	record[AGENT_WATCH_TIME] = time;
+	record[AGENT_WATCH_SLOT] = value;
+	record[AGENT_WATCH_STUB] =
+		agent_record_stub(stub, is_entry ? AGENT_IS_ENTRY : 0, kind, 1);
+	if (is_entry)
+		record[AGENT_WATCH_SHORT] = 100 + time;
+	return position + count;
+}
 
 /* An entry of one argument and two frames, which tells of a walk, and another one of
    that walk; each with as many words of pieces. */
@@ -1356,18 +1376,77 @@ START_TEST(outer_frames_are_those_of_the_walk_that_was_told)
 	at = write_told(words, at, 2, 41, agent_kept_bits(1, one) | AGENT_TOLD,
 			two);
 	at = write_told(words, at, 0, 0, agent_kept_bits(3, two), 0);
-	ck_assert(ring_read_watched(&ring, at, &entry));
+	ck_assert(ring_read_watched(&ring, at, false, &entry));
 	expect_frames(&entry, 3, (uint64_t[]){ 21, 22, 23 });
-	ck_assert(ring_read_watched(&ring, at, &entry));
+	ck_assert(ring_read_watched(&ring, at, false, &entry));
 	expect_frames(&entry, 3, (uint64_t[]){ 31, 22, 23 });
-	ck_assert(ring_read_watched(&ring, at, &entry));
+	ck_assert(ring_read_watched(&ring, at, false, &entry));
 	expect_frames(&entry, 3, (uint64_t[]){ 21, 22, 23 });
-	ck_assert(ring_read_watched(&ring, at, &entry));
+	ck_assert(ring_read_watched(&ring, at, false, &entry));
 	expect_frames(&entry, 3, (uint64_t[]){ 41, 42, 23 });
-	ck_assert(ring_read_watched(&ring, at, &entry));
+	ck_assert(ring_read_watched(&ring, at, false, &entry));
 	expect_frames(&entry, 3, (uint64_t[]){ 41, 42, 23 });
 	ck_assert_uint_eq(ring.lost, 0);
 	ck_assert(!ring.misses_walks);
+	ring_fini(&ring);
+}
+END_TEST
+
+static bool joins_next(struct ring *ring, uint64_t head, uint64_t time)
+{
+	struct agent_watched entry;
+
+	ck_assert(ring_read_watched(ring, head, true, &entry));
+	ck_assert_int_eq(entry.kind, AGENT_WATCH_ENTRY);
+	ck_assert_uint_eq(entry.time, time);
+	if (entry.has_ended) {
+		ck_assert_uint_eq(entry.ended, time + 1);
+		ck_assert_uint_eq(entry.result, 200 + time);
+	}
+	if (!entry.known)
+		return entry.has_ended;
+	ck_assert_uint_eq(entry.argument_count, 1);
+	ck_assert_uint_eq(entry.arguments[0], 100 + time);
+	ck_assert_uint_eq(entry.frames[0], 21);
+	return entry.has_ended;
+}
+
+/* What isn't its own, came before it, or isn't there yet, comes by itself. */
+START_TEST(an_entry_has_the_return_right_behind_it)
+{
+	const uint64_t name = agent_walk_name(5, 300);
+	uint64_t words[MANY_WORDS] = { 0 }, at, last;
+	struct ring ring = { .words = words,
+			     .size = MANY_WORDS,
+			     .watches = true };
+	struct agent_watched watched;
+
+	at = write_told(words, 0, 3, 21, AGENT_TOLD, name);
+	at = write_short(words, at, AGENT_WATCH_FOLLOWS, 0, 1, 200);
+	at = write_short(words, at, AGENT_WATCH_KNOWN, 0, 10, name);
+	at = write_short(words, at, AGENT_WATCH_FOLLOWS, 0, 11, 210);
+	at = write_short(words, at, AGENT_WATCH_KNOWN, 2, 20, name);
+	at = write_short(words, at, AGENT_WATCH_FOLLOWS, 3, 21, 220);
+	at = write_short(words, at, AGENT_WATCH_KNOWN, 2, 30, name);
+	at = write_short(words, at, AGENT_WATCH_FOLLOWS, 2, 29, 230);
+	at = write_short(words, at, AGENT_WATCH_KNOWN, 2, 40, name);
+	last = write_short(words, at, AGENT_WATCH_FOLLOWS, 2, 41, 240);
+	ck_assert(joins_next(&ring, last, 0));
+	ck_assert(joins_next(&ring, last, 10));
+	ck_assert(!joins_next(&ring, last, 20));
+	ck_assert(ring_read_watched(&ring, last, true, &watched));
+	ck_assert_int_eq(watched.kind, AGENT_WATCH_RETURN);
+	ck_assert_uint_eq(watched.stub, 3);
+	ck_assert(!joins_next(&ring, last, 30));
+	ck_assert(ring_read_watched(&ring, last, true, &watched));
+	ck_assert_uint_eq(watched.time, 29);
+	ck_assert(!joins_next(&ring, at, 40));
+	ck_assert(!ring_read_watched(&ring, at, true, &watched));
+	ck_assert(ring_read_watched(&ring, last, true, &watched));
+	ck_assert_int_eq(watched.kind, AGENT_WATCH_RETURN);
+	ck_assert_uint_eq(watched.result, 240);
+	ck_assert_uint_eq(watched.return_address, 21);
+	ck_assert_uint_eq(ring.lost, 0);
 	ring_fini(&ring);
 }
 END_TEST
@@ -1394,10 +1473,10 @@ START_TEST(outer_frames_of_another_walk_are_lost)
 	if (_i == 2)
 		words[0] = 0;
 	else
-		ck_assert(ring_read_watched(&ring, at, &entry));
+		ck_assert(ring_read_watched(&ring, at, false, &entry));
 	if (_i == 2)
 		ring_pass_over(&ring, first);
-	ck_assert(!ring_read_watched(&ring, at, &entry));
+	ck_assert(!ring_read_watched(&ring, at, false, &entry));
 	ck_assert_uint_eq(ring.position, at);
 	ck_assert(ring.misses_walks);
 	ck_assert_uint_eq(ring.lost, _i == 2 ? 3 : 2);
@@ -1876,7 +1955,8 @@ START_TEST(rings_are_read_in_parts)
 			more = false;
 			for (unsigned i = 1; i < shared.blocks; i++)
 				more |= shared_read_watched(&shared, i, 1,
-							    see_part, NULL);
+							    false, see_part,
+							    NULL);
 			ck_assert_uint_gt(watched.returns, before);
 			parts++;
 		}
@@ -3841,6 +3921,7 @@ int main(void)
 	tcase_add_test(tests, short_records_of_nothing_are_lost);
 	tcase_add_loop_test(tests, entries_have_frames_and_pieces, 0, 3);
 	tcase_add_test(tests, outer_frames_are_those_of_the_walk_that_was_told);
+	tcase_add_test(tests, an_entry_has_the_return_right_behind_it);
 	tcase_add_loop_test(tests, outer_frames_of_another_walk_are_lost, 0, 3);
 	tcase_add_loop_test(tests, pieces_that_cannot_be_are_lost, 0, 2);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
