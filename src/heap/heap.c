@@ -304,6 +304,7 @@ struct heap_memory heap_memory(const struct heap *heap)
 		.other_bytes = incidents_bytes(&heap->incidents) +
 			       doubts_bytes(&heap->doubts) +
 			       old_releases_bytes(&heap->old_releases) +
+			       recent_bytes(&heap->recent) +
 			       heap_registry_bytes(heap),
 	};
 
@@ -311,9 +312,6 @@ struct heap_memory heap_memory(const struct heap *heap)
 		memory.block_bytes += live_bytes(&heap->ledgers[i].live);
 		memory.block_bytes += ranges_bytes(&heap->ledgers[i].ranges);
 	}
-	if (heap->recent.places)
-		memory.other_bytes +=
-			RECENT_PLACES * sizeof(struct recent_release);
 	return memory;
 }
 

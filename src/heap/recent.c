@@ -8,70 +8,97 @@
 void recent_fini(struct recent *recent)
 {
 	free(recent->places);
-	recent->places = NULL;
+	free(recent->keys);
+	*recent = (struct recent){ 0 };
 }
 
-static struct recent_release *place_of(const struct recent *recent,
-				       const struct family *family,
-				       uint64_t handle)
+size_t recent_bytes(const struct recent *recent)
+{
+	return recent->places ? RECENT_PLACES * (sizeof(*recent->places) +
+						 sizeof(*recent->keys)) :
+				0;
+}
+
+/* Handles that aren't like addresses share a key. */
+#define ODD_KEY 1
+
+/* Never 0; all others have their own. */
+static uint64_t key_of(const struct family *family, uint64_t handle)
+{
+	if (handle >> 56 || family->index >= UINT8_MAX)
+		return ODD_KEY;
+	return handle | ((uint64_t)family->index + 1) << 56;
+}
+
+static size_t place_of(const struct family *family, uint64_t handle)
 {
 	uint64_t hash =
 		(handle ^ (uint64_t)family->index << 56) * 0x9e3779b97f4a7c15u;
 
-	return &recent->places[(hash >> 32) % RECENT_PLACES];
+	return (hash >> 32) % RECENT_PLACES;
 }
 
-static bool is_of(const struct recent_release *place,
+static bool is_at(const struct recent *recent, size_t place,
 		  const struct family *family, uint64_t handle)
 {
-	return place->function && place->function->family == family &&
-	       place->handle == handle;
+	const uint64_t key = key_of(family, handle);
+	const struct recent_release *release;
+
+	if (recent->keys[place] != key)
+		return false;
+	release = &recent->places[place];
+	return key != ODD_KEY || (release->function->family == family &&
+				  release->handle == handle);
 }
 
-static struct recent_release *find(const struct recent *recent,
-				   const struct family *family, uint64_t handle)
+static void make_places(struct recent *recent)
 {
-	struct recent_release *place;
-
-	if (!recent->places)
-		return NULL;
-	place = place_of(recent, family, handle);
-	return is_of(place, family, handle) ? place : NULL;
+	recent->places = xcalloc(RECENT_PLACES, sizeof(*recent->places));
+	recent->keys = xcalloc(RECENT_PLACES, sizeof(*recent->keys));
 }
 
 void recent_add(struct recent *recent, const struct recent_release *release)
 {
 	const struct family *family = release->function->family;
-	struct recent_release *place;
+	const size_t place = place_of(family, release->handle);
 
 	if (!recent->places)
-		recent->places =
-			xcalloc(RECENT_PLACES, sizeof(*recent->places));
-	place = place_of(recent, family, release->handle);
-	if (!is_of(place, family, release->handle))
-		*place = *release;
+		make_places(recent);
+	if (is_at(recent, place, family, release->handle))
+		return;
+	recent->places[place] = *release;
+	recent->keys[place] = key_of(family, release->handle);
 }
 
 void recent_expect(const struct recent *recent, const struct family *family,
 		   uint64_t handle)
 {
-	if (recent->places)
-		__builtin_prefetch(place_of(recent, family, handle));
+	const size_t place = place_of(family, handle);
+
+	if (!recent->places)
+		return;
+	__builtin_prefetch(&recent->places[place], 1);
+	__builtin_prefetch(&recent->keys[place], 1);
 }
 
 bool recent_forget(struct recent *recent, const struct family *family,
 		   uint64_t handle)
 {
-	struct recent_release *place = find(recent, family, handle);
+	const size_t place = place_of(family, handle);
 
-	if (place)
-		place->function = NULL;
-	return place;
+	if (!recent->places || !is_at(recent, place, family, handle))
+		return false;
+	recent->keys[place] = 0;
+	return true;
 }
 
 const struct recent_release *recent_find(const struct recent *recent,
 					 const struct family *family,
 					 uint64_t handle)
 {
-	return find(recent, family, handle);
+	const size_t place = place_of(family, handle);
+
+	return recent->places && is_at(recent, place, family, handle) ?
+		       &recent->places[place] :
+		       NULL;
 }

@@ -170,6 +170,7 @@ struct unwinder {
 	struct learner *learner;
 	struct known_image *images;
 	struct unwind_space *spaces;
+	struct unwind_space *latest; /* of them, that was asked for; or NULL */
 	const struct code *vdsos[4]; /* by first sight: few differ */
 	struct unwind_counts counts;
 	struct walk walk; /* large, so it is kept */

@@ -349,9 +349,13 @@ bool stack_is_whole(struct unwind_space *own, taddr_t a, taddr_t b)
 struct unwind_space *unwind_space_get(struct unwinder *unwinder,
 				      struct space *space)
 {
-	struct unwind_space *own;
+	struct unwind_space *own = unwinder->latest;
 
+	/* Mostly. */
+	if (own && own->space == space && !own->stale)
+		return own;
 	HASH_FIND_PTR(unwinder->spaces, &space, own);
+	unwinder->latest = own;
 	if (!own) {
 		own = xcalloc(1, sizeof(*own));
 		own->unwinder = unwinder;

@@ -47,6 +47,8 @@ void unwinder_forget(struct unwinder *unwinder, struct space *space)
 	if (!own)
 		return;
 	HASH_DEL(unwinder->spaces, own);
+	if (unwinder->latest == own)
+		unwinder->latest = NULL;
 	unwind_space_free(own);
 }
 
