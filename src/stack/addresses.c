@@ -22,14 +22,19 @@ static struct known_stack *known_stack(struct unwind_space *own, uint64_t hash)
 
 static uint64_t hash_of(const taddr_t *addresses, unsigned count, bool complete)
 {
-	uint64_t hash = idset_mix((uint64_t)count << 1 | complete);
+	uint64_t hash = 0;
 	unsigned i;
 
+	/* A sum: so that no frame waits for the hash of those before. */
 	for (i = 0; i < count; i++) {
-		hash = (hash ^ addresses[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
+		uint64_t mixed =
+			addresses[i] + i * UINT64_C(0xbf58476d1ce4e5b9);
+
+		mixed *= UINT64_C(0x9e3779b97f4a7c15);
+		mixed = (mixed ^ mixed >> 32) * UINT64_C(0x94d049bb133111eb);
+		hash += mixed ^ mixed >> 29;
 	}
-	return idset_mix(hash);
+	return idset_mix(hash ^ (uint64_t)count << 1 ^ complete);
 }
 
 /*
