@@ -91,27 +91,39 @@ static bool is_awaited(struct space *space, taddr_t base,
 	return returns_outstanding(&returns);
 }
 
-/* What leads to the stub at the address is put back. Returns how much. */
-typedef size_t mender(struct space *space, taddr_t address,
-		      const struct agent_stub *stub);
+/* An agent that was left, and those of its stubs to which something may still lead. */
+struct remains {
+	struct space *space;
+	taddr_t base;
+	bool awaited;
+	size_t count;
+	struct agent_stub stubs[AGENT_STUBS];
+};
+
+static bool may_be_mended(const struct remains *remains, size_t stub)
+{
+	return !remains->awaited ||
+	       !(remains->stubs[stub].failure & AGENT_WALKS);
+}
+
+/* What leads to its stubs is put back. Returns how much. */
+typedef size_t mender(struct remains *remains);
 
 static size_t mend_agent(struct space *space, taddr_t base, mender *mend)
 {
-	struct agent_stub stubs[AGENT_STUBS];
+	struct remains remains = { .space = space, .base = base };
 	struct agent_header header;
-	size_t i, done = 0;
-	bool awaited;
+	const size_t size = sizeof(remains.stubs);
 
 	if (!is_known(space, base, &header) ||
-	    procmem_read_code(&space->memory, base + AGENT_STUBS_OFFSET, stubs,
-			      sizeof(stubs)) != sizeof(stubs))
+	    procmem_read_code(&space->memory, base + AGENT_STUBS_OFFSET,
+			      remains.stubs, size) != size)
 		return 0;
 	shut_gate(space, base);
-	awaited = is_awaited(space, base, &header);
-	for (i = 0; i < AGENT_STUBS && stubs[i].used; i++)
-		if (!awaited || !(stubs[i].failure & AGENT_WALKS))
-			done += mend(space, stub_address(base, i), &stubs[i]);
-	return done;
+	remains.awaited = is_awaited(space, base, &header);
+	while (remains.count < AGENT_STUBS && remains.stubs[remains.count].used)
+		remains.count++;
+	return mend(&remains);
 }
 
 static size_t mend_all(struct space *space, mender *mend, const char *what)
@@ -134,10 +146,15 @@ static size_t mend_all(struct space *space, mender *mend, const char *what)
 	return done;
 }
 
-static size_t mend_code(struct space *space, taddr_t address UNUSED,
-			const struct agent_stub *stub)
+static size_t mend_code(struct remains *remains)
 {
-	return patches_adopt(space, stub);
+	size_t i, done = 0;
+
+	for (i = 0; i < remains->count; i++)
+		if (may_be_mended(remains, i))
+			done += patches_adopt(remains->space,
+					      &remains->stubs[i]);
+	return done;
 }
 
 size_t remains_repair_code(struct space *space)
@@ -149,12 +166,23 @@ size_t remains_repair_code(struct space *space)
 	return done;
 }
 
-static size_t mend_slots(struct space *space, taddr_t address,
-			 const struct agent_stub *stub)
+/* A slot leads to the stub, or past it to the copy. */
+static taddr_t original_of(void *context, taddr_t found)
 {
-	return slots_repair(space, address,
-			    address + offsetof(struct agent_stub, copy),
-			    stub->function);
+	const struct remains *remains = context;
+	const taddr_t offset = found - stub_address(remains->base, 0);
+	const taddr_t stub = offset / AGENT_STUB_SIZE;
+	const taddr_t within = offset % AGENT_STUB_SIZE;
+
+	if (stub >= remains->count || !may_be_mended(remains, stub) ||
+	    (within && within != offsetof(struct agent_stub, copy)))
+		return 0;
+	return remains->stubs[stub].function;
+}
+
+static size_t mend_slots(struct remains *remains)
+{
+	return slots_repair(remains->space, original_of, remains);
 }
 
 size_t remains_repair(struct space *space)

@@ -161,26 +161,49 @@ void slots_restore_copy(const struct agent *agent, struct space *copy)
 			      agent->slots[i].hook, agent->slots[i].original);
 }
 
+/* A page of the space, as a module's slots lie side by side. */
+#define PAGE 4096
+
 struct repair {
 	struct space *space;
-	taddr_t hook, past, original;
+	slot_original *original_of;
+	void *context;
+	taddr_t page; /* 0: none was read */
+	taddr_t slots[PAGE / sizeof(taddr_t)];
 };
 
-static bool repair(void *context, taddr_t address)
+static bool read_page(struct repair *repair, taddr_t page)
 {
-	const struct repair *repair = context;
-
-	taddr_t found;
-
-	return read_slot(repair->space, address, &found) &&
-	       (found == repair->hook || found == repair->past) &&
-	       replace(repair->space, address, found, repair->original);
+	if (page == repair->page)
+		return true;
+	repair->page = page;
+	if (procmem_read_code(&repair->space->memory, page, repair->slots,
+			      PAGE) == PAGE)
+		return true;
+	repair->page = 0;
+	return false;
 }
 
-size_t slots_repair(struct space *space, taddr_t hook, taddr_t past,
-		    taddr_t original)
+static bool repair_one(void *context, taddr_t address)
 {
-	struct repair context = { space, hook, past, original };
+	struct repair *repair = context;
+	taddr_t found, original;
 
-	return visit_modules(space, NULL, repair, &context);
+	if (!read_page(repair, address & -PAGE))
+		return false;
+	found = repair->slots[address % PAGE / sizeof(taddr_t)];
+	original = repair->original_of(repair->context, found);
+	return original && replace(repair->space, address, found, original);
+}
+
+size_t slots_repair(struct space *space, slot_original *original_of,
+		    void *context)
+{
+	struct repair repair = {
+		.space = space,
+		.original_of = original_of,
+		.context = context,
+	};
+
+	return visit_modules(space, NULL, repair_one, &repair);
 }

@@ -29,9 +29,11 @@ void slots_restore(struct agent *agent);
 /* The same in a copy of the memory, that of a forked child. */
 void slots_restore_copy(const struct agent *agent, struct space *copy);
 
-/* The same, of all slots of a space that hold a hook, or the way past one, that
-   nobody knows of. */
-size_t slots_repair(struct space *space, taddr_t hook, taddr_t past,
-		    taddr_t original);
+/* What a slot that leads there held before; 0: it is no hook's. */
+typedef taddr_t slot_original(void *context, taddr_t found);
+
+/* The same, of all slots of a space, whoever has hooked them: each is read once. */
+size_t slots_repair(struct space *space, slot_original *original_of,
+		    void *context);
 
 #endif
