@@ -27,6 +27,13 @@ static const char *const c_library[] = {
 	"__ctype_tolower_loc",
 	"__ctype_toupper_loc",
 	"__errno_location",
+	"__fbufsize",
+	"__fpending",
+	"__fpurge",
+	"__freadable",
+	"__freading",
+	"__fwritable",
+	"__fwriting",
 	"__memcpy_chk",
 	"__memmove_chk",
 	"__mempcpy_chk",
@@ -40,24 +47,31 @@ static const char *const c_library[] = {
 	"bcmp",
 	"btowc",
 	"bzero",
+	"clearerr",
+	"clearerr_unlocked",
 	"clock",
 	"clock_getres",
 	"clock_gettime",
+	"dirfd",
 	"dup",
 	"epoll_ctl",
 	"explicit_bzero",
 	"feof",
+	"feof_unlocked",
 	"ferror",
+	"ferror_unlocked",
 	"ffs",
 	"ffsl",
 	"ffsll",
 	"fileno",
+	"fileno_unlocked",
 	"fstat",
 	"fstat64",
 	"fstatat",
 	"fstatat64",
 	"ftruncate",
 	"getcwd",
+	"getdtablesize",
 	"getegid",
 	"getenv",
 	"geteuid",
@@ -97,6 +111,7 @@ static const char *const c_library[] = {
 	"iswxdigit",
 	"labs",
 	"llabs",
+	"localeconv",
 	"localtime",
 	"localtime_r",
 	"lseek",
@@ -240,6 +255,24 @@ static const char *const c_library[] = {
 	"wmemset",
 };
 
+/* Leaves of libstdc++'s containers, which throw nothing. */
+static const char *const cxx_library[] = {
+	"_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm",
+	"_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm",
+	"_ZNSt8__detail15_List_node_base10_M_reverseEv",
+	"_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_",
+	"_ZNSt8__detail15_List_node_base4swapERS0_S1_",
+	"_ZNSt8__detail15_List_node_base7_M_hookEPS0_",
+	"_ZNSt8__detail15_List_node_base9_M_unhookEv",
+	"_ZSt11_Hash_bytesPKvmm",
+	"_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base",
+	"_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base",
+	"_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base",
+	"_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base",
+	"_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_",
+	"_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_",
+};
+
 static int compare_names(const void *key, const void *element)
 {
 	return strcmp(key, *(const char *const *)element);
@@ -265,6 +298,11 @@ bool is_c_library(const char *library)
 			   starts_with(library, "libc.so") ||
 			   starts_with(library, "libc.musl") ||
 			   starts_with(library, "libpthread.so"));
+}
+
+static bool is_cxx_library(const char *library)
+{
+	return library && starts_with(library, "libstdc++.so");
 }
 
 /*
@@ -320,5 +358,7 @@ bool callable_by_agent(const char *function, const char *library)
 {
 	return is_in(function, allocators, ARRAY_SIZE(allocators)) ||
 	       (is_c_library(library) &&
-		is_in(function, c_library, ARRAY_SIZE(c_library)));
+		is_in(function, c_library, ARRAY_SIZE(c_library))) ||
+	       (is_cxx_library(library) &&
+		is_in(function, cxx_library, ARRAY_SIZE(cxx_library)));
 }

@@ -2503,11 +2503,14 @@ END_TEST
  */
 START_TEST(what_may_be_called_is_known)
 {
-	static const char *const may[] = { "__ctype_b_loc", "abs", "free",
-					   "strlen", "wmemset" };
+	static const char *const may[] = {
+		"__ctype_b_loc", "abs",    "free",
+		"localeconv",    "strlen", "wmemset"
+	};
 	static const char *const may_not[] = { "dlsym",  "execve", "printf",
 					       "qsort",  "raise",  "read",
 					       "setjmp", "vfork" };
+	static const char cxx[] = "libstdc++.so.6";
 
 	for (unsigned i = 0; i < ARRAY_SIZE(may); i++)
 		ck_assert_msg(callable_by_agent(may[i], "libc.so.6"), "%s",
@@ -2517,6 +2520,9 @@ START_TEST(what_may_be_called_is_known)
 			      may_not[i]);
 	ck_assert(!callable_by_agent("strlen", "libother.so"));
 	ck_assert(callable_by_agent("free", "libother.so"));
+	ck_assert(callable_by_agent("_ZSt11_Hash_bytesPKvmm", cxx));
+	ck_assert(!callable_by_agent("_ZSt11_Hash_bytesPKvmm", "libother.so"));
+	ck_assert(!callable_by_agent("_ZSt9terminatev", cxx));
 }
 END_TEST
 
@@ -2575,8 +2581,10 @@ END_TEST
 
 START_TEST(what_only_waits_is_known_by_name)
 {
-	static const char *const waits[] = { "__fgets_chk", "accept", "read",
-					     "epoll_wait",  "fwrite", "writev" };
+	static const char *const waits[] = { "__fgets_chk",    "accept",
+					     "read",           "epoll_wait",
+					     "fwrite",         "writev",
+					     "fwrite_unlocked" };
 	static const char *const others[] = { "qsort",   "dlclose",
 					      "bsearch", "pthread_join",
 					      "ftw",     "reader" };
