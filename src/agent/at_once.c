@@ -52,7 +52,6 @@ static bool can_be_sent(struct agent *agent, struct task *task,
 {
 	return arch_of_regs(regs) == agent->space->arch && regs->user.fs_base &&
 	       is_in_module(agent, regs) &&
-	       agent_is_on_safe_stack(agent, task) &&
 	       !agent_why_not_by_status(agent, task);
 }
 

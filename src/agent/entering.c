@@ -89,6 +89,7 @@ static bool reserve(struct agent *agent, struct task *task)
 			UINT64_MAX, 0,
 		},
 		.place = agent->place,
+		.saved = errand_save(&task->regs),
 	};
 	size_t mappings;
 	const taddr_t room = room_find(task->tid, agent_addresses(), &mappings);
@@ -108,12 +109,31 @@ static bool reserve(struct agent *agent, struct task *task)
 	return true;
 }
 
+/* Where the agent can't write yet when it is needed: the stack may have no room. */
+static bool write_way(struct agent *agent, const struct task *task,
+		      const struct agent_header *header)
+{
+	const uint64_t turn = header->boot_turn;
+	const struct agent_way way = {
+		.saved = errand_save(&task->regs),
+		.place = agent->place,
+		.exit = agent->base + header->boot + turn * AGENT_BOOT_SIZE +
+			AGENT_BOOT_EXIT,
+	};
+
+	return !agent_write(agent,
+			    agent->base + AGENT_BOOTS_OFFSET +
+				    turn * sizeof(struct agent_boot_room) +
+				    offsetof(struct agent_boot_room, way),
+			    &way, sizeof(way));
+}
+
 /*
  * A thread that another calltrap has sent may still be about to enter boot, if
  * it got no processor: its turn isn't used again before seven others were.
  */
-static bool write_boot(struct agent *agent, uint64_t what,
-		       struct agent_header *header)
+static bool write_boot(struct agent *agent, const struct task *task,
+		       uint64_t what, struct agent_header *header)
 {
 	const size_t told = offsetof(struct agent_header, boot_what);
 
@@ -122,14 +142,14 @@ static bool write_boot(struct agent *agent, uint64_t what,
 	header->boot_what = what;
 	header->boot_turn = (header->boot_turn + 1) % AGENT_BOOTS;
 	header->shared_size = shared_size();
-	header->boot_returns[header->boot_turn] = agent->place;
 	header->boot_fd = (uint64_t)agent->left.number;
 	header->boot_device = agent->left.device;
 	header->boot_inode = agent->left.inode;
 	/* Else it says which one was asked for last: agent_know_pages(). */
 	if (what == AGENT_BOOT_PAGE)
 		header->boot_page = agent->page_wanted;
-	return !agent_write(agent, agent->base + told, (char *)header + told,
+	return write_way(agent, task, header) &&
+	       !agent_write(agent, agent->base + told, (char *)header + told,
 			    sizeof(*header) - told);
 }
 
@@ -138,7 +158,7 @@ bool agent_set_boot(struct agent *agent, struct task *task, uint64_t what)
 	const struct agent_header *image = (const void *)agent_image;
 	struct agent_header header;
 
-	if (!write_boot(agent, what, &header) ||
+	if (!write_boot(agent, task, what, &header) ||
 	    AGENT_WRITE_GATE(agent, booted, 0))
 		return false;
 	agent->space->arch->set_ip(&task->regs,
@@ -213,8 +233,6 @@ static bool begin(struct agent *agent, struct task *task)
 	reason = agent_why_no_entry(agent, task);
 	if (reason)
 		return agent_refuse(agent, reason);
-	if (!agent_has_safe_stack(agent, task))
-		return false;
 	agent->at_once = false;
 	return agent_set_out(agent, task);
 }
@@ -414,7 +432,7 @@ static bool close_again(struct agent *agent, struct task *task)
 {
 	if (agent->closings >= CLOSINGS)
 		return agent_is_inside(agent);
-	if (procfs_is_filtered(task->tid) || !agent_has_safe_stack(agent, task))
+	if (procfs_is_filtered(task->tid))
 		return false;
 	agent->closings++;
 	agent_remember_way(agent, task);

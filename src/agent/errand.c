@@ -14,6 +14,21 @@ static size_t code_size(void)
 	return header->errand_end - header->errand;
 }
 
+struct agent_saved errand_save(const struct regs *regs)
+{
+	return (struct agent_saved){
+		.rax = regs->user.rax,
+		.rcx = regs->user.rcx,
+		.rdx = regs->user.rdx,
+		.rsi = regs->user.rsi,
+		.rdi = regs->user.rdi,
+		.r8 = regs->user.r8,
+		.r9 = regs->user.r9,
+		.r10 = regs->user.r10,
+		.r11 = regs->user.r11,
+	};
+}
+
 static const uint64_t mark = SCRATCH_GUEST_MARK;
 
 static size_t whole_size(void)

@@ -47,8 +47,7 @@ bool agent_mend_net(struct agent *agent, struct task *task)
 		return false;
 	/* It is looked again before another one is asked. */
 	agent->net_lost = false;
-	if (!agent_is_on_safe_stack(agent, task) ||
-	    agent_why_not_by_status(agent, task))
+	if (agent_why_not_by_status(agent, task))
 		return false;
 	agent->net_tries++;
 	agent_remember_way(agent, task);

@@ -57,8 +57,7 @@ bool agent_fetch_page(struct agent *agent, struct task *task)
 			agent_page_is_settled(agent, task->tid);
 		return false;
 	}
-	if (agent->page_tries == AGENT_TRIES || agent->net_pending ||
-	    !agent_is_on_safe_stack(agent, task))
+	if (agent->page_tries == AGENT_TRIES || agent->net_pending)
 		return false;
 	agent->page_tries++;
 	/* It has a filter since the agent got in, say. */

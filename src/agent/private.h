@@ -20,9 +20,6 @@ bool agent_read_gate(struct agent *agent, struct agent_gate *ret);
  */
 bool agent_is_due(struct agent *agent, const struct task *task);
 
-bool agent_is_on_safe_stack(const struct agent *agent, const struct task *task);
-bool agent_has_safe_stack(struct agent *agent, const struct task *task);
-
 /* All that a program maps after mlockall(MCL_FUTURE) becomes resident. */
 const char *agent_why_not_by_status(const struct agent *agent,
 				    const struct task *task);

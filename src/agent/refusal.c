@@ -82,36 +82,6 @@ const char *agent_why_no_entry(const struct agent *agent,
 	return reason ? reason : why_no_memory(task);
 }
 
-/* What boot needs below the stack pointer, and more. */
-#define STACK_ROOM 4096
-
-/* One of glibc's and musl's threads has its own data above its stack, and a page
-   that can't be used below. */
-static bool is_of_thread(pid_t tid, const struct procfs_mapping *mapping,
-			 taddr_t sp, taddr_t thread)
-{
-	struct procfs_mapping *below CLEANUP(xfree_cleanup) =
-		xmalloc(sizeof(*below));
-
-	return sp < thread && thread < mapping->end &&
-	       procfs_find_mapping(tid, mapping->start - 1, below) &&
-	       !below->readable && !below->writable && !below->executable;
-}
-
-/*
- * A coroutine's stack, or the one that handlers run on, may be small, and others
- * lie right below. What is known to be none is [stack], of which the end of what
- * is mapped may be that of what it is allowed (RLIMIT_STACK), or a thread's. (The
- * first thread's data may be mapped right above memory that stacks are cut of.)
- */
-static bool is_safe(pid_t tid, const struct procfs_mapping *mapping, taddr_t sp,
-		    taddr_t thread)
-{
-	return sp - mapping->start >= STACK_ROOM &&
-	       (!strcmp(mapping->path, "[stack]") ||
-		is_of_thread(tid, mapping, sp, thread));
-}
-
 /*
  * What calltrap has started ends with it, and a child has its parent's handler. Anybody
  * else dies at a trap that is hit when calltrap is killed.
@@ -131,22 +101,4 @@ bool agent_is_due(struct agent *agent, const struct task *task)
 		return false;
 	agent->due = agent->hits + 1 + clock_now() % agent->hits;
 	return true;
-}
-
-bool agent_is_on_safe_stack(const struct agent *agent, const struct task *task)
-{
-	struct procfs_mapping *mapping CLEANUP(xfree_cleanup) =
-		xmalloc(sizeof(*mapping));
-	const taddr_t sp = agent->space->arch->sp(&task->regs);
-
-	return procfs_find_mapping(task->tid, sp, mapping) &&
-	       is_safe(task->tid, mapping, sp, task->regs.user.fs_base);
-}
-
-bool agent_has_safe_stack(struct agent *agent, const struct task *task)
-{
-	if (agent_is_on_safe_stack(agent, task))
-		return true;
-	agent->reason = "its functions are called on stacks that may be small";
-	return false;
 }

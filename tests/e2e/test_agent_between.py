@@ -70,6 +70,11 @@ def register(where, words, engine):
 if h.X86:
     for engine in "agent", "auto":
         register("plain", "registers, flags and what lies below the stack", engine)
+    # Nothing is written there, nor to what is others' behind the stack's end.
+    register("handler", "where a handler's stack has little room", "agent")
+    register("coroutine", "where a coroutine's has", "agent")
+    register("pool", "where it is one of many in a mapping", "agent")
+    register("edge", "at the end of what the first thread is allowed", "agent")
 
 
 def register_refused(where, words):
@@ -84,13 +89,9 @@ def register_refused(where, words):
 
 if h.X86:
     register_refused("signals", "where handlers come all the time")
-    register_refused("handler", "where a handler's stack has little room")
-    register_refused("coroutine", "where a coroutine's has")
-    register_refused("pool", "where it is one of many in a mapping")
     # Which can be seen since Linux 6.4.
     if [int(n) for n in os.uname().release.split(".")[:2]] >= [6, 4]:
         register_refused("dispatched", "where its system calls are dispatched")
-    register_refused("edge", "at the end of what the first thread is allowed")
 
 
 @h.test("between two instructions: system calls aren't cut short")

@@ -78,8 +78,25 @@ static char *boot_of(uint64_t turn)
 	       turn * AGENT_BOOT_SIZE;
 }
 
+static void write_way(uint64_t turn, const struct agent_saved *saved,
+		      const void *place)
+{
+	const struct agent_way way = {
+		.saved = *saved,
+		.place = (uintptr_t)place,
+		.exit = (uintptr_t)boot_of(turn) + AGENT_BOOT_EXIT,
+	};
+
+	write_code(base + AGENT_BOOTS_OFFSET +
+			   turn * sizeof(struct agent_boot_room) +
+			   offsetof(struct agent_boot_room, way),
+		   &way, sizeof(way));
+}
+
 static void boot(uint64_t what)
 {
+	const struct agent_saved any = { 0 };
+
 	struct agent_header header = *(struct agent_header *)base;
 	struct stat file = { 0 };
 
@@ -91,7 +108,7 @@ static void boot(uint64_t what)
 	header.boot_device = file.st_dev;
 	header.boot_inode = file.st_ino;
 	header.boot_turn = (header.boot_turn + 1) % AGENT_BOOTS;
-	header.boot_returns[header.boot_turn] = (uintptr_t)returns;
+	write_way(header.boot_turn, &any, returns);
 	write_code(base, &header, sizeof(header));
 	((void (*)(void))boot_of(header.boot_turn))();
 }
@@ -748,6 +765,19 @@ static void check_registers(void)
 	memset(seen_regs, 0, sizeof(seen_regs));
 }
 
+/* As through_errand() has them. */
+static const struct agent_saved sent_with = {
+	.rax = 1,
+	.rcx = 3,
+	.rdx = 4,
+	.rsi = 5,
+	.rdi = 6,
+	.r8 = 8,
+	.r9 = 9,
+	.r10 = 10,
+	.r11 = 11,
+};
+
 /* In each turn, whether it is still the one that counts or not. */
 START_TEST(boot_goes_back_to_where_it_was_sent_from)
 {
@@ -757,9 +787,9 @@ START_TEST(boot_goes_back_to_where_it_was_sent_from)
 	map_agent();
 	header = *(struct agent_header *)base;
 	for (turn = 0; turn < AGENT_BOOTS; turn++)
-		header.boot_returns[turn] = turn == (uint64_t)_i ?
-						    (uintptr_t)behind_errand :
-						    (uintptr_t)abort;
+		write_way(turn, &sent_with,
+			  turn == (uint64_t)_i ? behind_errand :
+						 (const char *)abort);
 	header.boot_what = AGENT_BOOT_CLOSE;
 	header.boot_fd = UINT64_MAX;
 	for (turn = 0; turn < AGENT_BOOTS; turn++) {
@@ -771,6 +801,64 @@ START_TEST(boot_goes_back_to_where_it_was_sent_from)
 		ck_assert_uint_eq(gate->booted,
 				  turn == (uint64_t)_i ? AGENT_BOOT_CLOSE : 0);
 	}
+	close((int)gate->boot_result);
+	munmap(base, AGENT_SHARED_OFFSET + shared_size());
+}
+END_TEST
+
+/* Of the stack that it has while it does the most, some is left. */
+START_TEST(boot_has_room)
+{
+	static const uint64_t whats[] = { AGENT_BOOT_MAP, AGENT_BOOT_SHARE,
+					  AGENT_BOOT_CLOSE, AGENT_BOOT_NET };
+	uint8_t paint[sizeof(((struct agent_boot_room *)0)->stack)];
+	const size_t left = 32;
+	size_t i;
+
+	memset(paint, 0xa5, sizeof(paint));
+	map_agent();
+	ck_assert_int_eq(shared_open(&shared, dup((int)gate->boot_result), 0),
+			 0);
+	for (i = 0; i < ARRAY_SIZE(whats); i++) {
+		const uint64_t turn =
+			(((struct agent_header *)base)->boot_turn + 1) %
+			AGENT_BOOTS;
+		char *room = base + AGENT_BOOTS_OFFSET +
+			     turn * sizeof(struct agent_boot_room);
+
+		write_code(room, paint, sizeof(paint));
+		boot(whats[i]);
+		ck_assert_uint_eq(gate->booted, whats[i]);
+		ck_assert_int_eq(memcmp(room, paint, left), 0);
+		ck_assert_int_ne(memcmp(room, paint, sizeof(paint)), 0);
+	}
+	shared_close(&shared);
+	signal(SIGTRAP, SIG_DFL);
+	munmap(base, AGENT_SHARED_OFFSET + shared_size());
+}
+END_TEST
+
+/* Nobody's signal is handled there, and all are as before. */
+START_TEST(boot_keeps_signals_waiting)
+{
+	sigset_t before, after;
+	struct agent_boot_room *rooms;
+
+	ck_assert_int_eq(sigprocmask(SIG_BLOCK, NULL, &before), 0);
+	sigaddset(&before, SIGUSR2);
+	ck_assert_int_eq(sigprocmask(SIG_SETMASK, &before, NULL), 0);
+	map_agent();
+	ck_assert_int_eq(sigprocmask(SIG_BLOCK, NULL, &after), 0);
+	ck_assert(sigismember(&after, SIGUSR2));
+	ck_assert(!sigismember(&after, SIGUSR1));
+	ck_assert(!sigismember(&after, SIGTRAP));
+	rooms = (void *)(base + AGENT_BOOTS_OFFSET);
+	ck_assert_uint_eq(
+		rooms[((struct agent_header *)base)->boot_turn].way.mask,
+		1ull << (SIGUSR2 - 1));
+	sigdelset(&before, SIGUSR2);
+	ck_assert_int_eq(sigprocmask(SIG_SETMASK, &before, NULL), 0);
+	signal(SIGTRAP, SIG_DFL);
 	close((int)gate->boot_result);
 	munmap(base, AGENT_SHARED_OFFSET + shared_size());
 }
@@ -797,6 +885,7 @@ START_TEST(an_errand_keeps_all_registers)
 				       MAP_FIXED_NOREPLACE,
 			       UINT64_MAX, 0 },
 		.place = (uintptr_t)behind_errand,
+		.saved = sent_with,
 	};
 	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -3911,6 +4000,8 @@ int main(void)
 	tcase_add_test(tests, registers_are_kept);
 	tcase_add_test(tests, the_image_has_its_version);
 	tcase_add_test(tests, an_errand_keeps_all_registers);
+	tcase_add_test(tests, boot_has_room);
+	tcase_add_test(tests, boot_keeps_signals_waiting);
 	tcase_add_loop_test(tests, boot_goes_back_to_where_it_was_sent_from, 0,
 			    AGENT_BOOTS);
 	tcase_add_test(tests, what_the_program_has_opened_stays_open);

@@ -42,10 +42,15 @@ _Static_assert(offsetof(struct agent_frame, return_address) ==
 	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_stub, original) == AGENT_STUB_ORIGINAL,
 	       "as hook.S has it");
-_Static_assert(offsetof(struct agent_header, boot_returns) ==
-		       AGENT_BOOT_RETURNS,
+_Static_assert(AGENT_BOOTS == 8 && AGENT_BOOT_SIZE == 32 &&
+		       AGENT_BOOT_EXIT == 16,
 	       "as hook.S has it");
-_Static_assert(AGENT_BOOTS == 8 && AGENT_BOOT_SIZE == 32, "as hook.S has it");
+_Static_assert(AGENT_BOOT_SHIFT == 9 &&
+		       offsetof(struct agent_boot_room, way) == 416 &&
+		       offsetof(struct agent_way, place) == 72 &&
+		       offsetof(struct agent_way, exit) == 88 &&
+		       offsetof(struct agent_errand, saved) == 64,
+	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_stub, door) == AGENT_STUB_DOOR,
 	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_stub, copy) == AGENT_STUB_COPY,
@@ -56,7 +61,8 @@ _Static_assert(offsetof(struct agent_thread, within) == 48, "as hook.S has it");
 _Static_assert(offsetof(struct agent_frame, chosen) == 80, "as hook.S has it");
 _Static_assert(offsetof(struct agent_frame, slot) == 88, "as hook.S has it");
 _Static_assert(AGENT_MARK_LINES == 1 << (64 - 49), "as hook.S has it");
-_Static_assert(AGENT_GATE_OFFSET == 0xd000 && AGENT_KEPT_OFFSET == 0xf000 &&
+_Static_assert(AGENT_GATE_OFFSET == 0xd000 && AGENT_BOOTS_OFFSET == 0xe000 &&
+		       AGENT_KEPT_OFFSET == 0xf000 &&
 		       AGENT_RETURNS_OFFSET == 0x10000 &&
 		       AGENT_SHARED_OFFSET == 0x120000,
 	       "as agent.ld has it");

@@ -10,8 +10,10 @@
 #define STUB_DOOR     48
 #define STUB_LOW      72
 #define STUB_SIZE     80
-#define BOOT_RETURNS  120
 #define BOOTS         8
+#define BOOT_SHIFT    9
+#define BOOT_ROOM     512
+#define WAY           416
 #define MARKS         329920
 #define MARKED        2427072
 #define WITHIN        48
@@ -21,7 +23,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	28
+	.long	29
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
@@ -35,7 +37,7 @@ agent_header:
 	.long	agent_filter
 	.long	agent_count_only
 	.long	agent_record
-	.fill	7 + BOOTS, 8, 0
+	.fill	7, 8, 0
 
 	.text
 /*
@@ -313,63 +315,75 @@ agent_back:
 	jmp	*-8(%rsp)
 
 /*
- * Entered between two instructions of the program: every register and the
- * 128 bytes below the stack pointer are the program's. Where it goes on is
- * taken along at once, from a place of this turn's own: when calltrap was
- * killed meanwhile the next one sends another thread.
+ * Entered between two instructions of the program: every register is the program's,
+ * and so is the stack, which may have no room. What it was sent with, and where it goes
+ * on, lies in the way of this turn: when calltrap was killed meanwhile the next one
+ * sends another thread. A handler would run on the stack that is taken then: so all
+ * signals wait. No flag is changed before they can be kept.
  */
+.macro call_sigprocmask
+	mov	$2, %edi		/* SIG_SETMASK */
+	mov	$8, %r10d
+	mov	$14, %eax
+	syscall
+.endm
+
 	.p2align 5
 agent_boot:
 	.set	turn, 0
 	.rept	BOOTS
-	lea	-128(%rsp), %rsp
-	push	agent_header + BOOT_RETURNS + 8 * turn(%rip)
-	push	$turn
+	lea	agent_boots + BOOT_ROOM * turn(%rip), %r8
 	jmp	boot_of_turn
+	.p2align 4
+	mov	agent_boots + BOOT_ROOM * turn + WAY + 40(%rip), %r8
+	jmp	*agent_boots + BOOT_ROOM * turn + WAY + 72(%rip)
 	.p2align 5
 	.set	turn, turn + 1
 	.endr
 boot_of_turn:
+	lea	agent_boots(%rip), %rdi
+	mov	$BOOTS * BOOT_ROOM, %esi
+	mov	$3, %edx		/* readable and writable */
+	mov	$10, %eax		/* mprotect */
+	syscall
+	mov	%rax, %rcx
+	jrcxz	1f
+	jmp	2f
+1:	lea	all_signals(%rip), %rsi
+	lea	WAY + 80(%r8), %rdx
+	call_sigprocmask
+	mov	%rsp, %rax
+	lea	WAY(%r8), %rsp
 	pushfq
 	push	%rax
-	push	%rbx
-	push	%rcx
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%rbp
 	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
-	push	%r12
-	push	%r13
-	push	%r14
-	push	%r15
+	push	%r8
 	cld
-	mov	%rsp, %rbp
-	mov	128(%rbp), %rdi
-	and	$-16, %rsp
+	mov	%r8, %rdi
+	lea	agent_boots(%rip), %rax
+	sub	%rax, %rdi
+	shr	$BOOT_SHIFT, %rdi
 	call	agent_boot_run
-	mov	%rbp, %rsp
-	pop	%r15
-	pop	%r14
-	pop	%r13
-	pop	%r12
-	pop	%r11
-	pop	%r10
-	pop	%r9
 	pop	%r8
-	pop	%rbp
-	pop	%rdi
-	pop	%rsi
-	pop	%rdx
-	pop	%rcx
-	pop	%rbx
+	pop	%r8
 	pop	%rax
 	popfq
-	lea	8(%rsp), %rsp
-	ret	$128
+	mov	%rax, %rsp
+	lea	WAY + 80(%r8), %rsi
+	mov	$0, %edx
+	call_sigprocmask
+2:	mov	WAY + 0(%r8), %rax
+	mov	WAY + 8(%r8), %rcx
+	mov	WAY + 16(%r8), %rdx
+	mov	WAY + 24(%r8), %rsi
+	mov	WAY + 32(%r8), %rdi
+	mov	WAY + 48(%r8), %r9
+	mov	WAY + 56(%r8), %r10
+	mov	WAY + 64(%r8), %r11
+	jmp	*WAY + 88(%r8)
+	.p2align 3
+all_signals:
+	.quad	-1
 
 /* As debuggers know it. */
 	.p2align 4
@@ -382,21 +396,10 @@ agent_net_return:
 /*
  * A copy of this runs in the unused end of a page of code, before anything is
  * mapped: one system call, made as above between two instructions. Calltrap
- * has written behind it which, and where to go on.
+ * has written behind it which, where to go on, and with what.
  */
 	.p2align 3
 agent_errand:
-	lea	-128(%rsp), %rsp
-	pushfq
-	push	%rax
-	push	%rcx
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
 	lea	agent_errand_data(%rip), %rcx
 	mov	0(%rcx), %rax
 	mov	8(%rcx), %rdi
@@ -406,17 +409,16 @@ agent_errand:
 	mov	40(%rcx), %r8
 	mov	48(%rcx), %r9
 	syscall
-	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
-	pop	%rsi
-	pop	%rdx
-	pop	%rcx
-	pop	%rax
-	popfq
-	lea	128(%rsp), %rsp
+	lea	agent_errand_data(%rip), %rcx
+	mov	64(%rcx), %rax
+	mov	80(%rcx), %rdx
+	mov	88(%rcx), %rsi
+	mov	96(%rcx), %rdi
+	mov	104(%rcx), %r8
+	mov	112(%rcx), %r9
+	mov	120(%rcx), %r10
+	mov	128(%rcx), %r11
+	mov	72(%rcx), %rcx
 	jmp	*agent_errand_data + 56(%rip)
 	.p2align 3
 agent_errand_data:

@@ -14,6 +14,7 @@
  *	stubs   one for each function that is caught    r-x, private
  *	gate    whether hooks do anything, and how      rw-, private; zeros in a
  *	                                                forked child
+ *	boots   ways in, and stacks to go by            rw-, private; r-x before
  *	kept    what a forked child is to know as well  rw-, private
  *	returns calls whose return address is replaced  rw-, private
  *	shared  threads and their blocks                rw-, shared with calltrap
@@ -23,7 +24,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 28
+#define AGENT_VERSION 29
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -31,6 +32,7 @@
 #define AGENT_STUBS          192
 #define AGENT_GATE_OFFSET    (AGENT_STUBS_OFFSET + AGENT_STUBS * AGENT_STUB_SIZE)
 #define AGENT_GATE_SIZE      0x1000
+#define AGENT_BOOTS_OFFSET   0xe000
 #define AGENT_KEPT_OFFSET    0xf000
 #define AGENT_KEPT_SIZE      0x1000
 #define AGENT_RETURNS_OFFSET 0x10000
@@ -40,9 +42,9 @@
 #define AGENT_CAPTURE_MOST   256 /* bytes of each */
 
 /* What calltrap finds at the beginning of the code, and what it fills in. */
-#define AGENT_BOOTS        8   /* turns; each is entered … */
-#define AGENT_BOOT_SIZE    32  /* … so far behind the one before */
-#define AGENT_BOOT_RETURNS 120 /* offset of boot_returns, for assembly */
+#define AGENT_BOOTS     8  /* turns; each is entered … */
+#define AGENT_BOOT_SIZE 32 /* … so far behind the one before, … */
+#define AGENT_BOOT_EXIT 16 /* … and left so far behind that */
 
 struct agent_header {
 	uint64_t magic;
@@ -70,7 +72,27 @@ struct agent_header {
 	uint64_t boot_inode;
 	uint64_t boot_page; /* PAGE: where */
 	uint64_t boot_turn; /* who was sent in another one does nothing */
-	uint64_t boot_returns[AGENT_BOOTS]; /* where each goes on */
+};
+
+/* Registers of who is sent that a function needn't keep. */
+struct agent_saved {
+	uint64_t rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11;
+};
+
+/* Calltrap writes it before the turn is taken. */
+struct agent_way {
+	struct agent_saved saved;
+	uint64_t place; /* where it goes on */
+	uint64_t mask;  /* signals that it blocks, meanwhile */
+	uint64_t exit;
+};
+
+/* Of one turn. No signal is handled there. */
+#define AGENT_BOOT_SHIFT 9
+
+struct agent_boot_room {
+	uint8_t stack[(1 << AGENT_BOOT_SHIFT) - sizeof(struct agent_way)];
+	struct agent_way way;
 };
 
 /*
@@ -110,6 +132,7 @@ struct agent_errand {
 	uint64_t number;
 	uint64_t arguments[6];
 	uint64_t place;
+	struct agent_saved saved;
 };
 
 enum agent_boot {
@@ -278,7 +301,11 @@ struct agent_kept {
 	uint64_t before[4];
 };
 
-_Static_assert(AGENT_GATE_OFFSET + AGENT_GATE_SIZE <= AGENT_KEPT_OFFSET &&
+_Static_assert(AGENT_GATE_OFFSET + AGENT_GATE_SIZE <= AGENT_BOOTS_OFFSET &&
+		       AGENT_BOOTS_OFFSET +
+				       AGENT_BOOTS *
+					       sizeof(struct agent_boot_room) ==
+			       AGENT_KEPT_OFFSET &&
 		       AGENT_KEPT_OFFSET + AGENT_KEPT_SIZE ==
 			       AGENT_RETURNS_OFFSET,
 	       "one mapping has them and what follows");
