@@ -868,7 +868,8 @@ def texts_of(case, engine, names, *options):
             for line in result.log_text.splitlines()
             # The C library's own, of addresses, when it begins.
             if not line.startswith("memcpy") or "bytes" in line
-            if not re.match(r"memmove\S+ \".*\\\d", line)], result
+            if not re.match(r"memmove\S+ (\".*\\\d|.*, (2[2-9]|[3-9]\d|\d{3,})\))", line)
+            ], result
 
 
 def compare_texts(case, names, *options):
