@@ -168,6 +168,8 @@ bool agent_set_boot(struct agent *agent, struct task *task, uint64_t what)
 	return true;
 }
 
+_Static_assert(AGENT_SEEN == SPACE_TRAP_SEEN, "its handler looks for it");
+
 static bool start_boot(struct agent *agent, struct task *task, uint64_t what)
 {
 	agent->state = AGENT_MAPPING;

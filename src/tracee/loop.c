@@ -179,6 +179,20 @@ static bool is_superseded(const struct task *task)
 	       info.si_code == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
 }
 
+/* See SPACE_TRAP_SEEN. */
+static void mark_own_trap(const struct task *task, int signal)
+{
+	siginfo_t info;
+
+	if (signal != SIGTRAP || !task->tracee->space->awaited ||
+	    ptrace_get_siginfo(task->tid, &info) || info.si_code != SI_KERNEL)
+		return;
+	info.si_errno = SPACE_TRAP_SEEN;
+	if (ptrace_set_siginfo(task->tid, &info))
+		diag_debug(DIAG_TRAP, "%d: its int3 isn't marked",
+			   (int)task->tid);
+}
+
 static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 {
 	if (is_superseded(task)) {
@@ -192,6 +206,7 @@ static void handle_signal(struct tracer *tracer, struct task *task, int signal)
 		return;
 	}
 	task_leave_scratch(task);
+	mark_own_trap(task, signal);
 	task->deliver = signal;
 	tracer->client->ops->signal(tracer->client, task, signal);
 }

@@ -128,6 +128,12 @@ void space_clean_after_exec(struct space *space);
 void space_await_none(struct space *space);
 
 /*
+ * While anybody waits there an int3 that goes on to the program has this in its
+ * si_errno, where the kernel has 0: it is the program's own, and needs no waiting.
+ */
+#define SPACE_TRAP_SEEN 0x63616c6c
+
+/*
  * Which task the kernel is asked about the space from now on: one that is
  * alive, as any task in a stop is.
  */

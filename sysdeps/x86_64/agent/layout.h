@@ -24,7 +24,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 29
+#define AGENT_VERSION 30
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -300,6 +300,9 @@ struct agent_kept {
 	/* What the program does about SIGTRAP itself: the kernel's struct sigaction. */
 	uint64_t before[4];
 };
+
+/* si_errno of an int3 that calltrap has seen, and that isn't its own. */
+#define AGENT_SEEN 0x63616c6c
 
 _Static_assert(AGENT_GATE_OFFSET + AGENT_GATE_SIZE <= AGENT_BOOTS_OFFSET &&
 		       AGENT_BOOTS_OFFSET +

@@ -133,12 +133,40 @@ static COLD void run_again(struct sigcontext *at)
 	at->rip--;
 }
 
+typedef void program_handler(int signal, siginfo_t *info, void *context);
+
+/*
+ * The program's own int3, as calltrap says, which goes on to be there: so this handler
+ * goes on, too, and calls the program's as the kernel would.
+ */
+static COLD bool is_handled(int signal, siginfo_t *info,
+			    const struct ucontext *context)
+{
+	const struct sigaction *own = (const void *)agent_kept.before;
+	program_handler *handler = (program_handler *)agent_kept.before[0];
+	sigset_t mask = context->uc_sigmask | own->sa_mask;
+
+	if (info->si_code != SI_KERNEL || info->si_errno != AGENT_SEEN)
+		return false;
+	info->si_errno = 0;
+	if (agent_kept.before[0] <= (uintptr_t)SIG_IGN ||
+	    own->sa_flags & SA_RESETHAND)
+		return false;
+	if (!(own->sa_flags & SA_NODEFER))
+		mask |= 1ul << (SIGTRAP - 1);
+	system_call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
+		    sizeof(mask), 0, 0);
+	handler(signal, info, (void *)context);
+	return true;
+}
+
 /* A step without the flag was calltrap's. */
 static COLD void on_trap(int signal, siginfo_t *info, struct ucontext *context)
 {
 	struct sigcontext *at = &context->uc_mcontext;
 
-	(void)signal;
+	if (is_handled(signal, info, context))
+		return;
 	if (info->si_code == TRAP_TRACE && !(at->eflags & TF_FLAG))
 		return;
 	if (info->si_code == SI_KERNEL)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * killed PAUSE [THREADS [report|block]]: calls ident() and labs(), and sleeps so many
+ * killed PAUSE [THREADS [report|block|own]]: calls ident() and labs(), and sleeps so many
  * microseconds between calls, until a line comes. report: with a handler of SIGTRAP that
  * ends it; block: all threads but the first block all signals, and begin when there is
- * a handler of SIGTRAP. Without its first byte ident() loses the upper
+ * a handler of SIGTRAP; own: has an int3 of its own after each call, and a handler that
+ * counts them. Without its first byte ident() loses the upper
  * half of its argument: a task that is let run behind an int3 computes wrong results.
  */
 
@@ -28,6 +29,23 @@ __asm__(".globl ident\n"
 	".size ident, . - ident\n");
 long ident(long x);
 
+static volatile long own_traps = -1, seen_traps;
+
+static void count_trap(int signal)
+{
+	(void)signal;
+	seen_traps++;
+}
+
+static void trap(void)
+{
+#ifdef __aarch64__
+	raise(SIGTRAP);
+#else
+	__asm__ volatile("int3");
+#endif
+}
+
 static int is_over(void)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -44,6 +62,10 @@ static void *make_calls(void *argument)
 		long x = 0x123456780000000 + n;
 
 		wrong += ident(x) != labs(x);
+		if (own_traps >= 0) {
+			trap();
+			wrong += ++own_traps != seen_traps;
+		}
 		if (pause && is_over())
 			break;
 		if (pause)
@@ -95,6 +117,10 @@ int main(int argc, char **argv)
 
 	if (argc > 3 && !strcmp(argv[3], "report"))
 		signal(SIGTRAP, report);
+	if (argc > 3 && !strcmp(argv[3], "own")) {
+		own_traps = 0;
+		signal(SIGTRAP, count_trap);
+	}
 	puts("ready");
 	fflush(stdout);
 	make_threads(threads, others, &pause,
