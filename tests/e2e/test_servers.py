@@ -106,7 +106,7 @@ def before(log, line):
 
 def check_log(text):
     """Each call complete; returns how many there were."""
-    h.check(text.endswith("\n"), "the log's last line is cut")
+    h.check(text.endswith("\n"), "the log's last line is cut: %r" % text[-300:])
     log = h.Log(text)
     open_calls = {}
     for line in log.lines:
