@@ -182,10 +182,12 @@ static bool is_superseded(const struct task *task)
 /* See SPACE_TRAP_SEEN. */
 static void mark_own_trap(const struct task *task, int signal)
 {
+	const struct space *space = task->tracee->space;
 	siginfo_t info;
 
-	if (signal != SIGTRAP || !task->tracee->space->awaited ||
-	    ptrace_get_siginfo(task->tid, &info) || info.si_code != SI_KERNEL)
+	if (signal != SIGTRAP || !space->awaited ||
+	    ptrace_get_siginfo(task->tid, &info) ||
+	    info.si_code != space->arch->trap_code)
 		return;
 	info.si_errno = SPACE_TRAP_SEEN;
 	if (ptrace_set_siginfo(task->tid, &info))
