@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "base/diag.h"
 #include "sysdeps/linux/ptrace.h"
@@ -58,11 +59,20 @@ void hit_put_back(struct task *task)
 	if (!regs)
 		return;
 	address = arch->ip(regs) - arch->trap_behind;
-	if (!is_hit(task, trap_find(task->tracee->space, address)) ||
-	    ptrace_set_ip(task->tid, address))
+	if (!is_hit(task, trap_find(task->tracee->space, address)))
 		return;
-	task->put_back = true;
+	/* leave_in_need() may come behind each of these lines. */
 	arch->set_ip(&task->regs, address);
+	atomic_signal_fence(memory_order_seq_cst);
+	task->ip_changed = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (ptrace_set_ip(task->tid, address)) {
+		task_forget_regs(task);
+		return;
+	}
+	task->put_back = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	task->ip_changed = false;
 }
 
 static void tell_owners(struct trap *trap, struct task *task)

@@ -178,9 +178,10 @@ def reading(case):
                 "calltrap said: " + tracer.err)
 
 
-def abort_at(tracer, place, ignored):
+def abort_at(tracer, place, ignored, *further):
     """
-    SIGABRT comes when calltrap has been there that often. What gdb wants to
+    SIGABRT comes when calltrap has been there that often, and behind what further
+    commands do. What gdb wants to
     know of the program it reads first: calltrap stands still from the attach
     on. False: it did so for longer than a second, and is given up for that
     (tracee/guard.c).
@@ -190,7 +191,7 @@ def abort_at(tracer, place, ignored):
          "-ex", "set auto-solib-add off",
          "-ex", "handle all nostop noprint pass", "-ex", "break " + place,
          "-ex", "ignore 1 %d" % ignored, "-ex", "attach %d" % tracer.pid,
-         "-ex", "continue", "-ex", "delete", "-ex", "signal SIGABRT"])
+         "-ex", "continue", "-ex", "delete", *further, "-ex", "signal SIGABRT"])
     if "Breakpoint 1 at" not in text:
         raise h.Skip("calltrap has no debug information")
     if "exited normally" in text:
@@ -203,11 +204,11 @@ def abort_at(tracer, place, ignored):
     return True
 
 
-def aborted(case, ignored):
+def aborted(case, *where):
     for _ in range(10):
         target = start_target(case)
         tracer = start_tracer(case, target, {}, ["-L", "-x", "ident"])
-        if abort_at(tracer, "book_stop", ignored):
+        if abort_at(tracer, *where):
             return target, tracer
         h.check_equal(target.popen.poll(), None, "end of the target")
     raise h.Skip("gdb takes longer than a second here")
@@ -217,7 +218,16 @@ def aborted(case, ignored):
 def between(case):
     h.need("gdb")
     for ignored in range(50, 54):
-        target, tracer = aborted(case, ignored)
+        target, tracer = aborted(case, "book_stop", ignored)
+        h.check_equal(go_on_without(tracer, target), -signal.SIGABRT,
+                      "status of calltrap; " + tracer.err)
+
+
+@h.test("a signal when a thread has just been put back to a trap")
+def put_back(case):
+    h.need("gdb")
+    for ignored in range(50, 54):
+        target, tracer = aborted(case, "ptrace_set_ip", ignored, "-ex", "finish")
         h.check_equal(go_on_without(tracer, target), -signal.SIGABRT,
                       "status of calltrap; " + tracer.err)
 
