@@ -177,7 +177,7 @@ static void let_go(const struct frozen_task *task)
 	const struct arch_ops *arch = task->known ? arch_of_regs(&again) : NULL;
 
 	/* It can't fail but for a task that is gone. */
-	if (!signal && arch && syscall_wait_again(task->tid, arch, &again) &&
+	if (!signal && arch && syscall_wait_again(task->tid, arch, &again, 0) &&
 	    ptrace_set_regs(task->tid, &again))
 		return;
 	(void)ptrace_detach(task->tid, signal ? task->stop.signal : 0);

@@ -246,7 +246,7 @@ static void wait_again(pid_t tid)
 	if (ptrace_get_regs(tid, &regs))
 		return;
 	arch = arch_of_regs(&regs);
-	if (arch && syscall_wait_again(tid, arch, &regs) &&
+	if (arch && syscall_wait_again(tid, arch, &regs, 0) &&
 	    ptrace_set_regs(tid, &regs))
 		diag_debug(DIAG_STOP, "%d is gone", (int)tid);
 }

@@ -23,6 +23,7 @@
 #include "sysdeps/linux/stand_apart.h"
 #include "tracee/guardian.h"
 #include "tracee/stop.h"
+#include "tracee/syscall.h"
 
 /* Of the auxiliary vector, in which a process and its copy don't differ. */
 #define MARK 1024
@@ -548,6 +549,21 @@ static int look_at_stop(struct guard *guard, struct standing *task,
 		       0;
 }
 
+/* What it waited for when our signals came goes on. */
+static void wait_again(pid_t tid)
+{
+	const uint64_t own = 1ull << (SIGSTOP - 1) | 1ull << (SIGCONT - 1);
+	const struct arch_ops *arch;
+	struct regs regs;
+
+	if (ptrace_get_regs(tid, &regs))
+		return;
+	arch = arch_of_regs(&regs);
+	if (arch && syscall_wait_again(tid, arch, &regs, own) &&
+	    ptrace_set_regs(tid, &regs))
+		return; /* it has gone */
+}
+
 /* Returns whether we are done with it. */
 static bool put_back(struct guard *guard, struct standing *task,
 		     const struct stop *stop)
@@ -558,6 +574,8 @@ static bool put_back(struct guard *guard, struct standing *task,
 		return true;
 	if (look_at_stop(guard, task, stop, &signal))
 		return false; /* it is dying, and will tell of that */
+	if (!signal)
+		wait_again(task->tid);
 	if (ptrace_has_queued_trap(task->tid))
 		return ptrace_continue(task->tid, signal) != 0;
 	(void)ptrace_detach(task->tid, signal);

@@ -94,7 +94,8 @@ static void wait_again(struct task *task)
 	if (task->tracee && !ptrace_get_siginfo(task->tid, &info) &&
 	    info.si_code == (SIGTRAP | PTRACE_EVENT_STOP << 8) &&
 	    !ptrace_get_regs(task->tid, &regs) &&
-	    syscall_wait_again(task->tid, task->tracee->space->arch, &regs) &&
+	    syscall_wait_again(task->tid, task->tracee->space->arch, &regs,
+			       0) &&
 	    !ptrace_set_regs(task->tid, &regs))
 		task_forget_regs(task);
 }
@@ -107,8 +108,11 @@ static bool enters_system_call(const struct task *task)
 	return !ptrace_get_syscall(task->tid, &stop) && stop.entered;
 }
 
-/* A trap that it has run, but not told of yet, must be waited for. */
-static void let_go(struct task *task)
+/*
+ * A trap that it has run, but not told of yet, must be waited for. Once it is
+ * let go of, the guardian would only stop it once more.
+ */
+static void let_go(struct tracer *tracer, struct task *task)
 {
 	int signal = signal_to_deliver(task);
 	bool enters = enters_system_call(task) && !ptrace_interrupt(task->tid);
@@ -116,19 +120,21 @@ static void let_go(struct task *task)
 	wait_again(task);
 	task->stopped = false;
 	task->leaving = enters || ptrace_has_queued_trap(task->tid);
-	if (task->leaving)
+	if (task->leaving) {
 		(void)ptrace_continue(task->tid, signal);
-	else
-		(void)ptrace_detach(task->tid, signal);
+		return;
+	}
+	if (!ptrace_detach(task->tid, signal))
+		guardian_drop_task(tracer->guardian, task->watch);
 }
 
 /* Programs that we have started end with us. */
-static void ask_to_leave(struct task *task)
+static void ask_to_leave(struct tracer *tracer, struct task *task)
 {
 	if (task->tracee && task->tracee->started)
 		return;
 	if (task->stopped)
-		let_go(task);
+		let_go(tracer, task);
 	else
 		task->leaving = task->tracee && !task->in_vfork &&
 				!task->listening && !leave_can_spare(task) &&
@@ -146,7 +152,7 @@ enum awaited {
  * Whether it has stopped is asked of the task: its status may be one that was
  * just fetched when this began, and of which nothing was noted yet.
  */
-static enum awaited look_after(struct task *task)
+static enum awaited look_after(struct tracer *tracer, struct task *task)
 {
 	siginfo_t info;
 	char state;
@@ -155,7 +161,7 @@ static enum awaited look_after(struct task *task)
 		return AWAITED_NONE;
 	if (!ptrace_get_siginfo(task->tid, &info)) {
 		task_forget_regs(task);
-		let_go(task);
+		let_go(tracer, task);
 		return task->leaving ? AWAITED_RUNNER : AWAITED_NONE;
 	}
 	state = procfs_state(task->tid);
@@ -172,7 +178,7 @@ static enum awaited look_after_all(struct tracer *tracer)
 	enum awaited most = AWAITED_NONE;
 
 	HASH_ITER(hh, tracer->tasks, task, next) {
-		const enum awaited one = look_after(task);
+		const enum awaited one = look_after(tracer, task);
 
 		if (one > most)
 			most = one;
@@ -224,10 +230,10 @@ void leave_in_need(struct tracer *tracer)
 	prepare_spaces(tracer);
 	leave_lift_traps(tracer);
 	HASH_ITER(hh, tracer->tasks, task, next)
-		ask_to_leave(task);
+		ask_to_leave(tracer, task);
 	if (!wait_for_all(tracer))
 		return;
-	/* The guardian would stop them once more. */
+	/* Those that were spared: they sleep, and have met no trap. */
 	HASH_ITER(hh, tracer->tasks, task, next)
 		guardian_drop_task(tracer->guardian, task->watch);
 }

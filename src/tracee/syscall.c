@@ -46,7 +46,7 @@ bool syscall_stops_at(const struct tracer *tracer, const struct task *task)
  * wait. The call that it has made is allowed.
  */
 bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
-			struct regs *regs)
+			struct regs *regs, uint64_t own)
 {
 	struct regs again = *regs;
 
@@ -54,7 +54,7 @@ bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
 	    !(arch->wait_from_start && arch->wait_from_start(&again) &&
 	      procfs_is_filtered(tid)))
 		return false;
-	if (procfs_signal_waits(tid))
+	if (procfs_signal_waits(tid, own))
 		return false;
 	*regs = again;
 	return true;
@@ -64,7 +64,7 @@ bool syscall_restart_wait(struct task *task, const struct arch_ops *arch)
 {
 	struct regs *regs = task_regs(task);
 
-	if (!regs || !syscall_wait_again(task->tid, arch, regs))
+	if (!regs || !syscall_wait_again(task->tid, arch, regs, 0))
 		return false;
 	task->regs_changed = true;
 	return true;
@@ -80,7 +80,7 @@ static bool will_be_made_again(struct task *task,
 	if (!task->asked || !syscall_is_cut_short(stop))
 		return false;
 	return syscall_restart_wait(task, stop->arch) ||
-	       (stop->result != -EINTR && !procfs_signal_waits(task->tid));
+	       (stop->result != -EINTR && !procfs_signal_waits(task->tid, 0));
 }
 
 static void give_up(struct tracer *tracer, int err)

@@ -32,9 +32,12 @@ bool syscall_handle(struct tracer *tracer, struct task *task);
  */
 bool syscall_restart_wait(struct task *task, const struct arch_ops *arch);
 
-/* The same of a stopped task's registers, which are changed if so. */
+/*
+ * The same of a stopped task's registers, which are changed if so. Of the
+ * signals that wait for it those of the mask own are ours, too.
+ */
 bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
-			struct regs *regs);
+			struct regs *regs, uint64_t own);
 
 /*
  * Processes were attached to, which stops none of their tasks. But a task that

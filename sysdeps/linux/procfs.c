@@ -564,13 +564,13 @@ bool procfs_is_filtered(pid_t tid)
 	return find_numbers(tid, 10, &word, 1, &mode) && mode;
 }
 
-bool procfs_signal_waits(pid_t tid)
+bool procfs_signal_waits(pid_t tid, uint64_t except)
 {
 	static const char *const words[] = { "SigPnd:", "ShdPnd:", "SigBlk:" };
 	uint64_t masks[ARRAY_SIZE(words)];
 
 	return !find_numbers(tid, 16, words, ARRAY_SIZE(words), masks) ||
-	       (masks[0] | masks[1]) & ~masks[2];
+	       (masks[0] | masks[1]) & ~masks[2] & ~except;
 }
 
 bool procfs_schedule(pid_t tid, struct procfs_schedule *ret)

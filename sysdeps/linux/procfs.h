@@ -96,10 +96,11 @@ bool procfs_is_filtered(pid_t tid);
 pid_t procfs_tracer(pid_t tid);
 
 /*
- * Whether a signal that the task doesn't block waits for it or its process, as
- * far as can be told: true if not. Without allocation.
+ * Whether a signal that the task doesn't block waits for it or its process, but
+ * for those of a mask (bit N - 1 is signal N), as far as can be told: true if
+ * not. Without allocation.
  */
-bool procfs_signal_waits(pid_t tid);
+bool procfs_signal_waits(pid_t tid, uint64_t except);
 
 /* Whether a uprobe has ever been hit in it: the kernel maps a page for that. */
 bool procfs_has_uprobes(pid_t pid);

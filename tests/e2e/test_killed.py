@@ -134,6 +134,27 @@ def register_child(words, *options):
             h.check_equal(target.wait(), 7, "status")
 
 
+@h.test("killed: waits that no signal restarts go on")
+def waits(case):
+    for _ in range(3):
+        target = case.start([h.build("doze", "doze.c", "-O1")])
+        h.wait_until(lambda: "ready" in target.out, "the target")
+        tracer = case.start_calltrap("-c", "-L", "-x", "ident", "--engine=trap",
+                                     "-p", str(target.pid))
+        h.wait_until(lambda: h.code_differences(target.pid), "a trap")
+        worker = h.tracer_of(target.pid)
+        # From the trap it goes to its wait: the guardian stops who ran last.
+        target.say("call\n")
+        h.wait_until(lambda: "called" in target.out, "a call")
+        h.wait_until(lambda: state(target.pid) == "S", "the wait")
+        os.kill(worker, signal.SIGKILL)
+        tracer.wait()
+        time.sleep(0.2)
+        target.say("over\n")
+        h.check_equal((target.wait(), target.out),
+                      (7, "ready\ncalled\nover\ndisturbed 0\n"), "the target")
+
+
 register([10000], ROUNDS // 2, "a call every 10 ms")
 register([10000], ROUNDS // 2, "a call every 10 ms, and -S", "-S")
 register([0], 0, "nothing but calls")

@@ -788,20 +788,21 @@ START_TEST(waiting_signals)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	ck_assert_int_eq(sigprocmask(SIG_BLOCK, &set, NULL), 0);
-	ck_assert(!procfs_signal_waits(getpid()));
+	ck_assert(!procfs_signal_waits(getpid(), 0));
 	child = fork();
 	/* Not before fork() returns: newer ones block all signals meanwhile. */
 	while (!child)
 		kill(getpid(), SIGSTOP);
 	ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
-	ck_assert(!procfs_signal_waits(child));
+	ck_assert(!procfs_signal_waits(child, 0));
 	ck_assert_int_eq(kill(child, SIGUSR1), 0);
-	ck_assert(!procfs_signal_waits(child));
+	ck_assert(!procfs_signal_waits(child, 0));
 	ck_assert_int_eq(kill(child, SIGUSR2), 0);
-	ck_assert(procfs_signal_waits(child));
+	ck_assert(procfs_signal_waits(child, 0));
+	ck_assert(!procfs_signal_waits(child, 1ull << (SIGUSR2 - 1)));
 	ck_assert_int_eq(kill(child, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert(procfs_signal_waits(child));
+	ck_assert(procfs_signal_waits(child, 0));
 }
 END_TEST
 
