@@ -91,7 +91,8 @@ struct agent {
 	bool page_pending; /* a task is on its way for it */
 	unsigned page_tries;
 	/* The handler of SIGTRAP. */
-	bool net_lost;        /* the process has none any more */
+	pid_t net_lost;       /* a process that has none any more … */
+	bool net_wanted;      /* … and is to have one; nobody was sent yet */
 	bool net_pending;     /* a task is on its way to set it again */
 	unsigned net_tries;   /* so often one was sent */
 	uint64_t net_look_at; /* monotonic */

@@ -20,7 +20,12 @@ bool agent_read_gate(struct agent *agent, struct agent_gate *ret);
  */
 bool agent_is_due(struct agent *agent, const struct task *task);
 
-/* All that a program maps after mlockall(MCL_FUTURE) becomes resident. */
+/*
+ * Why the task can't be sent to code of the agent's; or, by_status, let it in. All that a
+ * program maps after mlockall(MCL_FUTURE) becomes resident.
+ */
+const char *agent_why_not_run(const struct agent *agent,
+			      const struct task *task);
 const char *agent_why_not_by_status(const struct agent *agent,
 				    const struct task *task);
 

@@ -50,15 +50,13 @@ static bool has_real_time(const struct tracee *tracee)
 	return false;
 }
 
-const char *agent_why_not_by_status(const struct agent *agent,
-				    const struct task *task)
+const char *agent_why_not_run(const struct agent *agent,
+			      const struct task *task)
 {
 	struct procfs_status status;
 
 	if (task->tracee->space->arch != &arch_x86_64)
 		return "it isn't a program of 64 bits";
-	if (task->tracee->borrows)
-		return "it shares its memory with its parent";
 	if (procfs_status(task->tid, &status))
 		return "its status can't be read";
 	if (status.seccomp)
@@ -72,6 +70,13 @@ const char *agent_why_not_by_status(const struct agent *agent,
 	if (agent->mode & WITH_WAITS && has_real_time(task->tracee))
 		return "its threads have real-time priorities";
 	return status.locked > AGENT_LOCKED_MOST ? AGENT_LOCKED : NULL;
+}
+
+const char *agent_why_not_by_status(const struct agent *agent,
+				    const struct task *task)
+{
+	return task->tracee->borrows ? "it shares its memory with its parent" :
+				       agent_why_not_run(agent, task);
 }
 
 const char *agent_why_no_entry(const struct agent *agent,

@@ -4,14 +4,20 @@
 #include "base/clock.h"
 
 /* Nobody else is told of the task at this trap, and it has just come to it. */
-static bool is_alone(const struct trap_owner *owner, const struct task *task)
+static bool is_sole_owner(const struct trap_owner *owner,
+			  const struct task *task)
 {
 	const struct space *space = task->tracee->space;
 	const struct trap *trap = trap_find(task->tracee->space, task->place);
 
 	return trap && trap->owners == owner && !owner->next &&
-	       !task->tracee->muted && !space->tracer->leaving &&
-	       space->linkmap.complete;
+	       !space->tracer->leaving && space->linkmap.complete;
+}
+
+/* … and somebody is to hear of it. */
+static bool is_alone(const struct trap_owner *owner, const struct task *task)
+{
+	return !task->tracee->muted && is_sole_owner(owner, task);
 }
 
 static bool may_take(const struct agent_point *own, const struct task *task)
@@ -62,8 +68,9 @@ static bool take(struct agent_point *own, struct task *task)
 {
 	struct agent_space *space = own->space;
 
-	if (space->agent.state == AGENT_INSIDE && is_alone(&own->owner, task) &&
-	    (agent_fetch_page(&space->agent, task) ||
+	if (space->agent.state == AGENT_INSIDE &&
+	    is_sole_owner(&own->owner, task) &&
+	    ((!task->tracee->muted && agent_fetch_page(&space->agent, task)) ||
 	     agent_mend_net(&space->agent, task)))
 		return true;
 	if (!may_take(own, task)) {

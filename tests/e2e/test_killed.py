@@ -7,6 +7,7 @@ waits for what a trap was."""
 
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -116,6 +117,16 @@ def in_a_newborn(target, worker):
     h.wait_until(lambda: h.children_of(target.pid), "a child")
 
 
+def kill_at_trap_of_sharer(tracer, target):
+    """Who runs in its memory has handlers of its own."""
+    sharer = int(re.search(r"child (\d+)", target.out).group(1))
+    h.wait_until(lambda: has_net(sharer), "the sharer's handler")
+    worker = h.tracer_of(target.pid)
+    h.wait_until(lambda: freeze_between_calls(worker, sharer), "a sleep")
+    h.wait_until(lambda: state(sharer) == "t", "a stop")
+    os.kill(worker, signal.SIGKILL)
+
+
 def register_child(words, *options):
     @h.test("killed: a child " + words)
     def run(case):
@@ -171,6 +182,9 @@ if h.X86:
     # As in haproxy, and wherever one thread waits for all signals.
     register([20000, 4, "block"], ROUNDS, "threads that block SIGTRAP", "-c",
              "--engine=agent", kill=kill_mended)
+    # It is there before the agent: what children inherit it doesn't have.
+    register([20000, 1, "share"], ROUNDS, "a process that runs in its memory", "-c",
+             "--engine=agent", kill=kill_at_trap_of_sharer)
     register_child("that nobody has looked at")
     register_child("that nobody has looked at, -f", "-f")
     # As soon as it is attached: no trap stands before somebody handles it. (What

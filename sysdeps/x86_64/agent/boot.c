@@ -86,7 +86,7 @@ static long map(uint64_t what)
 	if (what == AGENT_BOOT_MAP && map_gate())
 		return -1;
 	agent_kept.traps = 1;
-	agent_net_spread();
+	agent_net_spread(false);
 	fd = map_shared();
 	agent_gate.boot_result = fd;
 	__atomic_store_n(&agent_gate.booted, what, __ATOMIC_RELEASE);
@@ -142,7 +142,7 @@ void agent_boot_run(uint64_t turn)
 	if (what == AGENT_BOOT_PAGE)
 		map_page();
 	else if (what == AGENT_BOOT_NET)
-		agent_net_spread();
+		agent_net_spread(true);
 	else
 		close_own();
 	__atomic_store_n(&agent_gate.booted, what, __ATOMIC_RELEASE);

@@ -180,8 +180,9 @@ static COLD void on_trap(int signal, siginfo_t *info, struct ucontext *context)
  * little. No other handler may hit a trap above it: as the signal is blocked then, the
  * kernel would take this one away. Who ignores the signal goes on doing so, as what it
  * runs will, too.
+ * again: by a process that has none, and what the program had before is known.
  */
-COLD void agent_net_spread(void)
+COLD void agent_net_spread(bool again)
 {
 	uintptr_t handler = (uintptr_t)on_trap;
 	uintptr_t restorer = (uintptr_t)agent_net_return;
@@ -199,7 +200,7 @@ COLD void agent_net_spread(void)
 		return;
 	first = old[0];
 	/* The kernel takes away the handler alone: what it stands for is known. */
-	for (i = 0; i < 4 && old[2] != restorer; i++)
+	for (i = 0; i < 4 && !again && old[2] != restorer; i++)
 		agent_kept.before[i] = old[i];
 	net.sa_flags |= old[1] & SA_ONSTACK;
 	/* The program may set one of its own at any time: that stays. */

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * killed PAUSE [THREADS [report|block|own]]: calls ident() and labs(), and sleeps so many
- * microseconds between calls, until a line comes. report: with a handler of SIGTRAP that
- * ends it; block: all threads but the first block all signals, and begin when there is
- * a handler of SIGTRAP; own: has an int3 of its own after each call, and a handler that
- * counts them. Without its first byte ident() loses the upper
+ * killed PAUSE [THREADS [report|block|own|share]]: calls ident() and labs(), and sleeps
+ * so many microseconds between calls, until a line comes. report: with a handler of
+ * SIGTRAP that ends it; block: all threads but the first block all signals, and begin
+ * when there is a handler of SIGTRAP; own: has an int3 of its own after each call, and a
+ * handler that counts them; share: a child that runs in its memory, whose number it says,
+ * does the same. Without its first byte ident() loses the upper
  * half of its argument: a task that is let run behind an int3 computes wrong results.
  */
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 __asm__(".globl ident\n"
@@ -107,14 +110,33 @@ static void make_threads(pthread_t *threads, int count, useconds_t *pause,
 	pthread_sigmask(SIG_SETMASK, &own, NULL);
 }
 
+static int live_in_it(void *pause)
+{
+	_exit(make_calls(pause) ? 9 : 7);
+}
+
+static pid_t make_sharer(useconds_t *pause)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	const pid_t pid = clone(live_in_it, stack + sizeof(stack),
+				CLONE_VM | SIGCHLD, pause);
+
+	printf("child %d\n", (int)pid);
+	return pid;
+}
+
 int main(int argc, char **argv)
 {
 	useconds_t pause = argc > 1 ? atoi(argv[1]) : 0;
 	int others = argc > 2 ? atoi(argv[2]) - 1 : 0;
 	pthread_t threads[8];
+	pid_t sharer = 0;
+	int status;
 	long wrong;
 	void *result;
 
+	if (argc > 3 && !strcmp(argv[3], "share"))
+		sharer = make_sharer(&pause);
 	if (argc > 3 && !strcmp(argv[3], "report"))
 		signal(SIGTRAP, report);
 	if (argc > 3 && !strcmp(argv[3], "own")) {
@@ -130,5 +152,8 @@ int main(int argc, char **argv)
 		pthread_join(threads[--others], &result);
 		wrong += (long)result;
 	}
+	if (sharer)
+		wrong += waitpid(sharer, &status, 0) != sharer ||
+			 status != 7 << 8;
 	return wrong ? 9 : 7;
 }
