@@ -188,6 +188,9 @@ void shared_unmark(struct shared *shared, taddr_t address);
 /* For how many there was no place: the agent's own word. */
 uint64_t shared_unmarked(const struct shared *shared);
 
+/* The thread's next calls are told of, whatever it is within. */
+void shared_forget_outer(struct shared *shared, taddr_t pointer);
+
 /*
  * What the thread says of the call whose return address lies at slot, and that
  * has come to the trap: what was chosen of it; that it is within another one,

@@ -81,6 +81,15 @@ void shared_nests_forget(struct shared *shared)
 				 __ATOMIC_RELEASE);
 }
 
+void shared_forget_outer(struct shared *shared, taddr_t pointer)
+{
+	struct shared_nest nest;
+
+	if (shared_find_nest(shared, pointer, &nest))
+		__atomic_store_n(&shared->memory->threads[nest.entry].within, 0,
+				 __ATOMIC_RELEASE);
+}
+
 static struct agent_thread *find_thread(const struct shared *shared,
 					taddr_t pointer, pid_t tid)
 {

@@ -247,13 +247,24 @@ const char *agent_why_not(const struct agent_engine *engine,
 					      why_not_noted(engine, point);
 }
 
-static unsigned failure_when_watched(const struct function *function)
+static unsigned ends_when_watched(const struct function *function)
 {
 	if (replaced_by_agent(function->name))
 		return AGENT_REPLACES;
 	if (function->entry_only)
 		return AGENT_ENTRY_ONLY;
 	return !strcmp(function->name, "posix_memalign") ? AGENT_STORES : 0;
+}
+
+/* Where some are chosen, whatever lies within another call is passed over. */
+static unsigned failure_when_watched(const struct agent_engine *engine,
+				     const struct function *function)
+{
+	const unsigned group = engine->mode & AGENT_SAMPLES ? 0 :
+							      function->group;
+
+	return ends_when_watched(function) | agent_sampled_act(function) |
+	       group << AGENT_GROUP_SHIFT;
 }
 
 /* What nobody asks for needn't be written, nor read. */
@@ -291,8 +302,8 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 	}
 	if (own->space->engine->mode & AGENT_WATCHES) {
 		ret->arguments = arguments_when_watched(function);
-		ret->failure = failure_when_watched(function) |
-			       agent_sampled_act(function);
+		ret->failure =
+			failure_when_watched(own->space->engine, function);
 		ret->way = way_when_watched(own->space->engine, function);
 		return 0;
 	}

@@ -204,6 +204,7 @@ static void catch_up(struct engine *base, uint64_t time, pid_t tid)
 	/* What is told now comes here with each event. */
 	if (engine->telling)
 		return;
+	agent_watch_forget_outer(engine, tid);
 	until = ticks_at(&engine->ticks, time);
 	if (agent_records_are_read(engine, time))
 		(void)agent_records_tell_read(engine, until, them);

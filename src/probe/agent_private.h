@@ -754,6 +754,12 @@ extern const struct moment_ops agent_past_ops;
 size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 			struct agent_all_of them);
 
+/*
+ * A thread has stopped for what others tell of: it may be about to jump out of what it
+ * is within, or to do what is no part of that. So the process tells of its next calls.
+ */
+void agent_watch_forget_outer(struct agent_engine *engine, pid_t tid);
+
 /* One has hit the point's trap: told of, and what was missing is learned. */
 void agent_watch_reached(struct agent_point *own, struct task *task,
 			 const struct moment *moment);

@@ -414,6 +414,24 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 	return told;
 }
 
+void agent_watch_forget_outer(struct agent_engine *engine, pid_t tid)
+{
+	struct agent_space *space = engine->spaces;
+	const struct regs *regs;
+	struct task *task;
+
+	if (!space || !(engine->mode & AGENT_WATCHES) ||
+	    engine->mode & AGENT_SAMPLES)
+		return;
+	task = task_find(engine_space(space->space)->tracer, tid);
+	if (!task || !task->tracee || !task->stopped)
+		return;
+	space = agent_find_space(engine, probe_space_of(task->tracee->space));
+	regs = task_regs(task);
+	if (space && regs && space->agent.shared.memory)
+		shared_forget_outer(&space->agent.shared, regs->user.fs_base);
+}
+
 /* ---- learning ---- */
 
 uint64_t agent_row_of(const struct unwind_rule *rule)

@@ -1485,6 +1485,17 @@ def heap_is_the_same_attached(case):
     check_sites_equal(results[1], results[0])
 
 
+@h.test("heap: calls within operator new and delete, and behind those that were left, "
+        "as by traps")
+def heap_inner(case):
+    """Those within aren't told of in the process; by new handlers that jump away or
+    throw, what comes then is none of these."""
+    for flags in [], ["-DOWN"]:
+        for _ in range(ROUNDS):
+            by_both(case, h.build("heap_inner" + "".join(flags), "heap_inner.cc", "-g",
+                                  "-O1", "-std=c++17", "-pthread", *flags, cc="g++"))
+
+
 # Frames are as large as it comes, so that what lay there before still does; and
 # handlers jump out of some of them.
 VARYING = """

@@ -3193,6 +3193,173 @@ START_TEST(calls_within_others_say_so)
 }
 END_TEST
 
+/* ---- calls that stand for others ---- */
+
+static struct {
+	void (*first)(void); /* what is done before the inner call */
+	uintptr_t caller;
+} stands;
+
+#define GROUP (1u << AGENT_GROUP_SHIFT)
+#define OTHER (2u << AGENT_GROUP_SHIFT)
+
+/* The compiler makes a jump of the last call. */
+static __attribute__((noinline, optimize("O2"))) long
+goes_on(long a, long b, long c, long d, long e, long f)
+{
+	return slot(a, b, c, d, e, f);
+}
+
+static __attribute__((noinline)) long stands_for(long a, long b, long c, long d,
+						 long e, long f)
+{
+	long result;
+
+	stands.caller = (uintptr_t)__builtin_return_address(0);
+	if (stands.first)
+		stands.first();
+	result = slot(a, b, c, d, e, f);
+	__asm__ volatile("" : "+r"(result));
+	return result;
+}
+
+static function *volatile outer_slot;
+
+static __attribute__((noinline)) long call_outer(void)
+{
+	long result = outer_slot(1, 2, 3, 4, 5, 6);
+
+	__asm__ volatile("" : "+r"(result));
+	return result;
+}
+
+static void learn_both(void)
+{
+	/* Where nothing is hooked the callers are the functions themselves. */
+	slot = is_watched;
+	outer_slot = stands_for;
+	call_outer();
+	shared_add_row(&shared, watched_original.caller,
+		       agent_rule(AGENT_RULE_OUTERMOST, 0, 0));
+	if (stands.caller)
+		shared_add_row(&shared, stands.caller,
+			       agent_rule(AGENT_RULE_OUTERMOST, 0, 0));
+	slot = (function *)stub_address((uintptr_t)base, 0);
+	outer_slot = (function *)stub_address((uintptr_t)base, 1);
+	own_entry()->within = 0;
+}
+
+static void forget_outer(void)
+{
+	shared_forget_outer(&shared, thread_word());
+}
+
+static bool set_up_standing(void *outer, unsigned inner_group)
+{
+	memset(&stands, 0, sizeof(stands));
+	if (!watch(0))
+		return false;
+	put_stub(0, is_watched, inner_group, STUB_WATCHES);
+	put_stub(1, outer, AGENT_REPLACES | GROUP, STUB_WATCHES);
+	ck_assert(call_watched(1)); /* the thread has its place */
+	learn_stack();
+	learn_both();
+	read_watched();
+	memset(&watched, 0, sizeof(watched));
+	return true;
+}
+
+static void expect_calls(unsigned long count)
+{
+	memset(&watched, 0, sizeof(watched));
+	ck_assert_int_eq(call_outer(), 2);
+	read_watched();
+	ck_assert_uint_eq(watched.entries, count);
+	ck_assert_uint_eq(watched.returns, count);
+	ck_assert_uint_eq(shared_lost(&shared), 0);
+}
+
+START_TEST(what_is_called_within_one_of_its_group_is_not_told)
+{
+	if (set_up_standing(stands_for, GROUP)) {
+		expect_calls(1);
+		ck_assert_uint_eq(watched.entry.stub, 1);
+		ck_assert_uint_eq(watched.back.result, 2);
+		/* It is over, whatever the thread has of it. */
+		ck_assert_uint_ne(own_entry()->within, 0);
+		outer_slot = stands_for;
+		expect_calls(1);
+		ck_assert_uint_eq(watched.entry.stub, 0);
+	}
+	tear_down();
+}
+END_TEST
+
+START_TEST(what_is_called_within_another_group_is_told)
+{
+	if (set_up_standing(stands_for, OTHER)) {
+		expect_calls(2);
+		put_stub(0, is_watched, 0, STUB_WATCHES);
+		expect_calls(2);
+	}
+	tear_down();
+}
+END_TEST
+
+START_TEST(what_is_called_within_is_told_when_calltrap_says_so)
+{
+	if (set_up_standing(stands_for, GROUP)) {
+		stands.first = forget_outer;
+		expect_calls(2);
+		ck_assert_uint_eq(watched.entry.stub, 0);
+		stands.first = NULL;
+		expect_calls(1);
+	}
+	tear_down();
+}
+END_TEST
+
+static void walk_over(void)
+{
+	walker(0, 0, 0, 0, 0, 0);
+}
+
+static long looks_at_nothing(long at, long b, long c, long d, long e, long f)
+{
+	(void)at, (void)b, (void)c, (void)d, (void)e, (void)f;
+	return 0;
+}
+
+/* Its return isn't seen any more. */
+START_TEST(what_is_called_behind_a_walk_is_told)
+{
+	if (set_up_standing(stands_for, GROUP)) {
+		put_stub(2, looks_at_nothing, AGENT_WALKS, STUB_WALKS);
+		walker = (function *)stub_address((uintptr_t)base, 2);
+		stands.first = walk_over;
+		memset(&watched, 0, sizeof(watched));
+		ck_assert_int_eq(call_outer(), 2);
+		read_watched();
+		ck_assert_uint_eq(watched.entries, 2);
+		ck_assert_uint_eq(watched.entry.stub, 0);
+		walker = NULL;
+	}
+	tear_down();
+}
+END_TEST
+
+/* They have one place for their return. */
+START_TEST(what_one_of_its_group_goes_on_to_is_not_told)
+{
+	if (set_up_standing(goes_on, GROUP)) {
+		expect_calls(1);
+		ck_assert_uint_eq(watched.entry.stub, 1);
+		ck_assert(!watched.entry.tail_call);
+	}
+	tear_down();
+}
+END_TEST
+
 START_TEST(a_nest_stands_until_it_is_told_of)
 {
 	struct shared_nest nest;
@@ -3996,6 +4163,13 @@ int main(void)
 	tcase_add_test(tests,
 		       what_stands_behind_an_unfinished_record_is_read_once);
 	tcase_add_test(tests, calls_within_others_say_so);
+	tcase_add_test(tests,
+		       what_is_called_within_one_of_its_group_is_not_told);
+	tcase_add_test(tests, what_is_called_within_another_group_is_told);
+	tcase_add_test(tests,
+		       what_is_called_within_is_told_when_calltrap_says_so);
+	tcase_add_test(tests, what_is_called_behind_a_walk_is_told);
+	tcase_add_test(tests, what_one_of_its_group_goes_on_to_is_not_told);
 	tcase_add_test(tests, a_nest_stands_until_it_is_told_of);
 	tcase_add_test(tests, registers_are_kept);
 	tcase_add_test(tests, the_image_has_its_version);

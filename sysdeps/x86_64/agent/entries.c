@@ -545,6 +545,35 @@ enter_looking(const struct config *config, const struct agent_thread *thread,
 }
 
 /*
+ * Whether it is one within a call of its group that was told of, and hasn't returned: by
+ * the place that its return address has. Who is called by that one's jump has it as well.
+ * Of an outer one that was jumped out of calltrap knows, see agent_watch_forget_outer().
+ */
+static inline bool is_stood_for(const struct config *config,
+				const struct agent_thread *thread,
+				const struct agent_frame *frame)
+{
+	const uint32_t failure = frame->stub->failure;
+	const uint64_t outer = agent_stands_for(thread->within, failure);
+
+	return failure >> AGENT_GROUP_SHIFT &&
+	       outer - frame->slot < AGENT_WITHIN_MOST &&
+	       may_walk(config, thread, frame->slot) &&
+	       outer < thread->stack_high &&
+	       *(const volatile uint64_t *)outer == PLACE;
+}
+
+static inline void stand_for_others(struct agent_thread *thread,
+				    const struct agent_frame *frame)
+{
+	const uint32_t failure = frame->stub->failure;
+
+	if (failure >> AGENT_GROUP_SHIFT && failure & AGENT_REPLACES &&
+	    frame->entered)
+		thread->within = agent_stands_for(frame->slot, failure);
+}
+
+/*
  * The call is about to begin. Whatever isn't plain goes by the trap: there all
  * is known, and what was missing here is added. But not for want of room: traps
  * that nobody serves any more would be run into by whoever is busy.
@@ -573,6 +602,8 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 	thread = find_thread(&config);
 	if (!thread || !thread->block || !config.ring_words)
 		return go_by_trap(&config);
+	if (is_stood_for(&config, thread, frame))
+		return BY_JUMP;
 	if (__builtin_expect(frame->stub->failure & AGENT_LOOKS_FIRST, 0))
 		return enter_looking(&config, thread, frame, fp);
 	/* As agent_begin(): it has begun when its entry is written. */
@@ -587,5 +618,6 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 	} while (nests && way == BY_CALL && may_begin_anew(thread));
 	if (nests && way != BY_CALL)
 		end_within(thread, frame);
+	stand_for_others(thread, frame);
 	return way;
 }

@@ -24,7 +24,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 33
+#define AGENT_VERSION 31
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -244,6 +244,12 @@ enum agent_failure {
 /* No call is told of: it walks over the stack, whose returns are put back. */
 #define AGENT_WALKS 0x40000
 
+/*
+ * WATCHES: calls of one group within each other are one, and nobody is told of the inner
+ * ones. 0: none. The highest bits.
+ */
+#define AGENT_GROUP_SHIFT 24
+
 /* Of the above, what says which results are failures. */
 #define AGENT_FAILURE 0xff
 
@@ -338,9 +344,10 @@ struct agent_thread {
 	uint32_t rate; /* the one that .left is of */
 	uint64_t left; /* one more than bytes before the next mark; 0: nobody
 			  has thrown the dice */
-	/* The slot of the call that stands for all within it. RECORDS: of the
-	   innermost that will be recorded when it has returned; or AGENT_NEST_TOLD:
-	   it has been told of. 0: there is none. */
+	/* The slot of the call that stands for all within it: SAMPLES; or WATCHES:
+	   agent_stands_for(), of one whose return was replaced, and that may be over.
+	   RECORDS: of the innermost that will be recorded when it has returned; or
+	   AGENT_NEST_TOLD: it has been told of. 0: there is none. */
 	uint64_t within;
 	uint64_t trapped; /* agent_trapped() of one that goes by the trap; 0:
 			     there is none */
@@ -394,6 +401,12 @@ static inline unsigned agent_trapped_rate(uint64_t trapped)
 static inline int agent_is_within(uint64_t within, uint64_t slot)
 {
 	return within - slot - 1 < AGENT_WITHIN_MOST;
+}
+
+/* Of that one's stub. */
+static inline uint64_t agent_stands_for(uint64_t slot, uint32_t failure)
+{
+	return slot ^ (uint64_t)(failure >> AGENT_GROUP_SHIFT) << 56;
 }
 
 /*
