@@ -3295,6 +3295,30 @@ START_TEST(what_is_called_within_one_of_its_group_is_not_told)
 }
 END_TEST
 
+/* … but where something has come in between. */
+START_TEST(returns_that_were_replaced_say_whose_they_are)
+{
+	if (set_up_standing(stands_for, GROUP)) {
+		const uint64_t entry = AGENT_WATCH_FIXED + 6 + 2;
+
+		ck_assert_int_eq(call_outer(), 2);
+		ck_assert_uint_eq(read_in_order(), entry + AGENT_WATCH_SHORT);
+		ck_assert_uint_eq(told.count, 2);
+		expect_return(1, 0, 2);
+
+		stands.first = forget_outer;
+		ck_assert_int_eq(call_outer(), 2);
+		ck_assert_uint_eq(read_in_order(),
+				  2 * entry + AGENT_WATCH_SHORT +
+					  AGENT_WATCH_RETURN_WORDS);
+		ck_assert_uint_eq(told.count, 4);
+		expect_return(2, 1, 2);
+		expect_return(3, 0, 2);
+	}
+	tear_down();
+}
+END_TEST
+
 START_TEST(what_is_called_within_another_group_is_told)
 {
 	if (set_up_standing(stands_for, OTHER)) {
@@ -4165,6 +4189,7 @@ int main(void)
 	tcase_add_test(tests, calls_within_others_say_so);
 	tcase_add_test(tests,
 		       what_is_called_within_one_of_its_group_is_not_told);
+	tcase_add_test(tests, returns_that_were_replaced_say_whose_they_are);
 	tcase_add_test(tests, what_is_called_within_another_group_is_told);
 	tcase_add_test(tests,
 		       what_is_called_within_is_told_when_calltrap_says_so);

@@ -49,6 +49,7 @@ static bool read_return(unsigned i, struct agent_frame *frame,
 	frame->began = own->began;
 	frame->chosen = own->chosen;
 	frame->return_address = own->caller;
+	frame->entered = own->entered;
 	*address = own->address;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return is_at(agent_returns.slots[i], frame->slot);
@@ -69,7 +70,6 @@ void agent_come_back(struct agent_result *result)
 	uint64_t address;
 
 	frame.slot = (uint64_t)slot;
-	frame.entered = 0;
 	if (!own || !read_return(i, &frame, &address)) {
 		if (*slot == PLACE)
 			__builtin_trap();

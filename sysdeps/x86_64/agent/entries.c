@@ -563,14 +563,20 @@ static inline bool is_stood_for(const struct config *config,
 	       *(const volatile uint64_t *)outer == PLACE;
 }
 
+/* Its return may be told right behind it, which takes few words. */
 static inline void stand_for_others(struct agent_thread *thread,
 				    const struct agent_frame *frame)
 {
 	const uint32_t failure = frame->stub->failure;
+	struct agent_return *own;
 
-	if (failure >> AGENT_GROUP_SHIFT && failure & AGENT_REPLACES &&
-	    frame->entered)
-		thread->within = agent_stands_for(frame->slot, failure);
+	if (!(failure >> AGENT_GROUP_SHIFT) || !(failure & AGENT_REPLACES) ||
+	    !frame->entered)
+		return;
+	thread->within = agent_stands_for(frame->slot, failure);
+	own = newest_return(frame->slot);
+	if (own)
+		own->entered = frame->entered;
 }
 
 /*

@@ -24,7 +24,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 31
+#define AGENT_VERSION 40
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -598,7 +598,7 @@ struct agent_return {
 	/* The thread's stack then: who is on it knows that all of it up to the
 	   slot is there. 0, 0: not known. */
 	uint64_t stack_low, stack_high;
-	uint64_t unused;
+	uint64_t entered; /* as in struct agent_frame, once that is written */
 };
 
 #define AGENT_RETURNS     8192

@@ -143,6 +143,7 @@ static void fill_return(struct agent_return *ret,
 	ret->caller = outer ? outer->caller : address;
 	ret->thread = thread_pointer();
 	ret->level = outer ? outer->level + 1 : 0;
+	ret->entered = 0;
 	ret->stack_low = known ? thread->stack_low : 0;
 	ret->stack_high = known ? thread->stack_high : 0;
 }
