@@ -86,8 +86,10 @@ void agent_close_space(struct engine *base, struct probe_space *space)
 		return;
 	for (point = own->points; point; point = point->next)
 		agent_note_caught(point);
-	if (agent_any_walker_is_met(own))
-		agent_leave(&own->agent);
+	if (!agent_any_walker_is_met(own))
+		return;
+	agent_leave(&own->agent);
+	space->closed = true;
 }
 
 bool agent_is_awaited(const struct engine *base)

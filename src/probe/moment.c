@@ -28,9 +28,10 @@ int moment_return_address(const struct moment *moment, uint64_t *ret)
 struct moment moment_of_stop(struct task *task)
 {
 	struct space *space = task->tracee->space;
+	struct probe_space *own = probe_space_of(space);
 
 	return (struct moment){
-		.space = probe_space_of(space),
+		.space = own,
 		.pid = task->tracee->pid,
 		.tid = task->tid,
 		.arch = space->arch,
@@ -39,8 +40,8 @@ struct moment moment_of_stop(struct task *task)
 		.time = task->stop_time,
 		.stops = task->stops,
 		.calls = task_calls_of(task),
-		.engine = &probe_space_of(space)->prober->traps,
-		.muted = task->tracee->muted,
+		.engine = &own->prober->traps,
+		.muted = task->tracee->muted || own->closed,
 		.price = &space->tracer->price.now,
 		.ops = &stop_ops,
 	};

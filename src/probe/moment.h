@@ -50,7 +50,7 @@ struct moment {
 	struct engine *engine;          /* that tells of it */
 	const uint32_t *callers;   /* the stack at an entry, a stack_id; NULL:
 				     it is to be taken */
-	bool muted;                /* nobody is to hear of this process */
+	bool muted;                /* nobody is to hear of it any more */
 	struct call_chosen chosen; /* of the call that begins or returns */
 	const struct moment_ops *ops;
 };

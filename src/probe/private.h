@@ -170,6 +170,7 @@ struct probe_space {
 	bool code_repaired; /* what another calltrap left in code … */
 	bool repaired;      /* … and in slots */
 	bool is_go;         /* stacks are moved */
+	bool closed;        /* its calls are told of no more */
 	struct asked_function asked[ASKED_FUNCTIONS];
 	struct script_binding *scripts; /* its interpreters', if somebody … */
 	bool scripts_searched;          /* … has looked for them */

@@ -42,6 +42,8 @@ static void on_return(struct trap_owner *owner, struct task *task)
 	const struct moment moment = moment_of_stop(task);
 	struct return_site *site = site_of(owner);
 
+	if (site->space->closed)
+		return;
 	if (!pairing_return(&moment, site->address) || !site->in_module)
 		remove_if_idle(site);
 }

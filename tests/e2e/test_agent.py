@@ -5,6 +5,7 @@ whatever happens to calltrap, the process goes on."""
 
 import collections
 import contextlib
+import fcntl
 import json
 import os
 import random
@@ -429,6 +430,10 @@ class Reader(threading.Thread):
         self.fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         self.text = b""
 
+    def make_room(self):
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(self.fd, fcntl.F_SETPIPE_SZ, 1 << 20)
+
     def run(self):
         os.set_blocking(self.fd, True)
         while piece := os.read(self.fd, 1 << 16):
@@ -436,23 +441,29 @@ class Reader(threading.Thread):
         os.close(self.fd)
 
 
-def log_to_nobody(case, threads, calls):
-    """The target, whose calls have begun, calltrap, and who hasn't begun to read."""
+def log_to_nobody(case, *arguments, program=None, first=None):
+    """The target, whose calls have begun, calltrap, and who hasn't begun to read.
+    first: a function that is to be caught in the process before that."""
     path = case.path("pipe")
     os.mkfifo(path)
     reader = Reader(path)
-    target = start(case, threads, calls, "slots")
-    tracer = case.start_calltrap("--engine=agent", "-L", "-x", "labs",
-                                 "--when-full=wait", "-o", path, "-p",
-                                 str(target.pid), log=False)
+    target = start(case, *arguments, program=program)
+    tracer = case.start_calltrap("--engine=agent", "-L", "-x",
+                                 "+".join(["labs"] + [first] * bool(first)),
+                                 "--when-full=wait", "-D", "probe", "-o", path,
+                                 "-p", str(target.pid), log=False)
     h.settle(target, tracer)
+    if first:
+        reader.make_room()
+        h.wait_until(lambda: re.search("agent: %s: \\d" % first, tracer.err),
+                     first + " in the process")
     target.say("go\n")
     return target, tracer, reader
 
 
 @h.test("log: with --when-full=wait nobody reads for a while: all waits")
 def nobody_reads(case):
-    target, tracer, reader = log_to_nobody(case, "2", "60000")
+    target, tracer, reader = log_to_nobody(case, "2", "60000", "slots")
     # Longer than hooks are patient.
     time.sleep(2)
     h.check("done" not in target.out, "it has not waited")
@@ -490,9 +501,9 @@ def await_waiting(target):
     h.check("done" not in target.out, "it hasn't waited")
 
 
-@h.test("log: who waits for room when it is left isn't told of, and not lost")
-def left_waiting(case):
-    target, tracer, reader = log_to_nobody(case, "4", "600000")
+def leave_waiting(case, *arguments, **how):
+    """Each thread's calls are in the log up to some call, and none after that."""
+    target, tracer, reader = log_to_nobody(case, "4", "600000", *arguments, **how)
     await_waiting(target)
     tracer.popen.send_signal(signal.SIGINT)
     time.sleep(0.1)
@@ -510,6 +521,20 @@ def left_waiting(case):
     for found in calls.values():
         h.check(len(found) < 600000, "it has not waited")
         h.check(found == list(range(len(found))), "a call is missing")
+
+
+@h.test("log: who waits for room when it is left isn't told of, and not lost")
+def left_waiting(case):
+    leave_waiting(case, "slots")
+
+
+@h.test("log: … nor told of by its next call, while one that has begun is waited for")
+def left_within(case):
+    h.need_jumps()
+    h.need("g++")
+    program = h.build("left_sleeping", "left_sleeping.cc", *FLAGS, "-Wl,-z,now",
+                      cc="g++")
+    leave_waiting(case, program=program, first="usleep")
 
 
 @h.test("what it costs, by its own clock, and who caught what, are told")
