@@ -563,15 +563,20 @@ static inline bool is_stood_for(const struct config *config,
 	       *(const volatile uint64_t *)outer == PLACE;
 }
 
-/* Its return may be told right behind it, which takes few words. */
+/*
+ * Its return may be told right behind it, which takes few words. Any other one that was
+ * told of shows that the one before is over, however it was left, or costs some words.
+ */
 static inline void stand_for_others(struct agent_thread *thread,
 				    const struct agent_frame *frame)
 {
 	const uint32_t failure = frame->stub->failure;
 	struct agent_return *own;
 
-	if (!(failure >> AGENT_GROUP_SHIFT) || !(failure & AGENT_REPLACES) ||
-	    !frame->entered)
+	if (!(failure >> AGENT_GROUP_SHIFT))
+		return;
+	thread->within = 0;
+	if (!(failure & AGENT_REPLACES) || !frame->entered)
 		return;
 	thread->within = agent_stands_for(frame->slot, failure);
 	own = newest_return(frame->slot);
