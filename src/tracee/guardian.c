@@ -13,7 +13,15 @@
 #include "base/xalloc.h"
 #include "tracee/guardian_private.h"
 
+/*
+ * The kernel sees to those that a dying thread holds, one after the other, the last one
+ * that it has locked first: as long as it takes to come to the end of these (it looks at
+ * 2048 at most), the guardian has time before the kernel lets go of our tasks.
+ */
+#define DELAYS 2000
+
 struct guardian {
+	pthread_mutex_t *delays; /* DELAYS, held */
 	struct guardian_memory *shared;
 	int socket;
 	uint32_t next_task;
@@ -69,17 +77,43 @@ static bool send_order(struct guardian *guardian, struct message message,
 	return send_message(guardian, &header) == sizeof(message);
 }
 
-static bool hold(struct guardian_memory *shared)
+static void hold_delays(struct guardian *guardian,
+			const pthread_mutexattr_t *attributes)
+{
+	size_t i;
+
+	guardian->delays = xcalloc(DELAYS, sizeof(*guardian->delays));
+	for (i = 0; i < DELAYS; i++)
+		if (!pthread_mutex_init(&guardian->delays[i], attributes))
+			(void)pthread_mutex_lock(&guardian->delays[i]);
+}
+
+static void free_delays(struct guardian *guardian)
+{
+	size_t i;
+
+	if (!guardian->delays)
+		return;
+	for (i = 0; i < DELAYS; i++)
+		(void)pthread_mutex_unlock(&guardian->delays[i]);
+	free(guardian->delays);
+}
+
+static bool hold(struct guardian *guardian, struct guardian_memory *shared)
 {
 	pthread_mutexattr_t attributes;
+	const bool ready =
+		!pthread_mutexattr_init(&attributes) &&
+		!pthread_mutexattr_setpshared(&attributes,
+					      PTHREAD_PROCESS_SHARED) &&
+		!pthread_mutexattr_setrobust(&attributes,
+					     PTHREAD_MUTEX_ROBUST) &&
+		!pthread_mutex_init(&shared->alive, &attributes);
 
-	return !pthread_mutexattr_init(&attributes) &&
-	       !pthread_mutexattr_setpshared(&attributes,
-					     PTHREAD_PROCESS_SHARED) &&
-	       !pthread_mutexattr_setrobust(&attributes,
-					    PTHREAD_MUTEX_ROBUST) &&
-	       !pthread_mutex_init(&shared->alive, &attributes) &&
-	       !pthread_mutex_lock(&shared->alive);
+	if (!ready)
+		return false;
+	hold_delays(guardian, &attributes);
+	return !pthread_mutex_lock(&shared->alive);
 }
 
 struct guardian *guardian_start(void)
@@ -95,8 +129,11 @@ struct guardian *guardian_start(void)
 		return NULL;
 	shared->calltrap = getpid();
 	shared->tracer = gettid();
-	if (!hold(shared) ||
+	guardian = xcalloc(1, sizeof(*guardian));
+	if (!hold(guardian, shared) ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
+		free_delays(guardian);
+		free(guardian);
 		munmap(shared, sizeof(*shared));
 		return NULL;
 	}
@@ -113,7 +150,6 @@ struct guardian *guardian_start(void)
 		;
 	/* It is no business of other children (the reader of debuginfo/). */
 	(void)madvise(shared, sizeof(*shared), MADV_DONTFORK);
-	guardian = xcalloc(1, sizeof(*guardian));
 	guardian->shared = shared;
 	guardian->socket = sockets[0];
 	if (pid > 0)
@@ -128,6 +164,7 @@ void guardian_dismiss(struct guardian *guardian)
 		return;
 	guardian->shared->dismissed = true;
 	(void)pthread_mutex_unlock(&guardian->shared->alive);
+	free_delays(guardian);
 	close(guardian->socket);
 	munmap(guardian->shared, sizeof(*guardian->shared));
 	free(guardian);
