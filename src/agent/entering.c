@@ -173,8 +173,8 @@ _Static_assert(AGENT_SEEN == SPACE_TRAP_SEEN, "its handler looks for it");
 static bool start_boot(struct agent *agent, struct task *task, uint64_t what)
 {
 	agent->state = AGENT_MAPPING;
-	agent->space->awaited = agent->base + AGENT_KEPT_OFFSET +
-				offsetof(struct agent_kept, traps);
+	space_await(agent->space, agent->base + AGENT_KEPT_OFFSET +
+					  offsetof(struct agent_kept, traps));
 	return agent_set_boot(agent, task,
 			      agent->at_once ? what | AGENT_BOOT_AT_ONCE :
 					       what) ||

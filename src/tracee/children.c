@@ -82,6 +82,8 @@ static struct tracee *new_copy(struct tracer *tracer, struct space *original,
 	clean_child(child, original, forker);
 	if (!tracer->follow || space_bind(child->space))
 		procmem_fini(&child->space->memory);
+	else if (original->awaited)
+		space_await(child->space, original->awaited);
 	return child;
 }
 

@@ -100,7 +100,7 @@ static void restore(const struct note *note, int mem)
 }
 
 /* As above: where there is no 1 there is something else by now. */
-static void close_gate(const struct note *note, int mem)
+static void clear_word(const struct note *note, int mem)
 {
 	uint64_t word = 0;
 
@@ -113,7 +113,7 @@ static void close_gate(const struct note *note, int mem)
 }
 
 /* lives: calltrap does, and will go on with what it is writing. */
-static void restore_some(struct guard *guard, bool gates, bool lives)
+static void restore_some(struct guard *guard, enum note_kind kind, bool lives)
 {
 	struct guardian_memory *shared = guard->shared;
 	uint32_t i;
@@ -121,22 +121,22 @@ static void restore_some(struct guard *guard, bool gates, bool lives)
 	for (i = 0; i < shared->count && i < NOTES_MAX; i++) {
 		struct note *note = &shared->notes[i];
 
-		if (!note->planted || note->is_gate != gates ||
+		if (!note->planted || note->kind != kind ||
 		    (lives && !guardian_claim(note, CLAIM_GUARDIAN)) ||
 		    note->space >= SPACES_MAX || guard->mems[note->space] < 0)
 			continue;
-		if (gates)
-			close_gate(note, guard->mems[note->space]);
-		else
+		if (kind == NOTE_TRAP)
 			restore(note, guard->mems[note->space]);
+		else
+			clear_word(note, guard->mems[note->space]);
 	}
 }
 
 /* What is behind an open gate may lead to traps. */
 static void restore_all(struct guard *guard, bool lives)
 {
-	restore_some(guard, true, lives);
-	restore_some(guard, false, lives);
+	restore_some(guard, NOTE_GATE, lives);
+	restore_some(guard, NOTE_TRAP, lives);
 }
 
 static void drop_mem(struct guard *guard, int space)
@@ -600,7 +600,8 @@ static void restore_copy(const struct guard *guard, int space, int mem)
 	uint32_t i;
 
 	for (i = 0; i < shared->count && i < NOTES_MAX; i++)
-		if (shared->notes[i].planted && !shared->notes[i].is_gate &&
+		if (shared->notes[i].planted &&
+		    shared->notes[i].kind == NOTE_TRAP &&
 		    shared->notes[i].space == space)
 			restore(&shared->notes[i], mem);
 }
@@ -683,6 +684,8 @@ static void put_all_back(struct guard *guard)
 			left--;
 		}
 	}
+	/* Who has waited for that may run into a trap that was lifted no more. */
+	restore_some(guard, NOTE_AWAITED, false);
 	if (has_tasks(guard->shared))
 		restore_late_copies(guard);
 }

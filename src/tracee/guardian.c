@@ -235,15 +235,26 @@ int guardian_note(struct guardian *guardian, int space, taddr_t address,
 	return space < 0 ? -1 : add_note(guardian, &note);
 }
 
-int guardian_note_gate(struct guardian *guardian, int space, taddr_t address)
+static int note_word(struct guardian *guardian, int space, taddr_t address,
+		     enum note_kind kind)
 {
 	const struct note note = {
 		.address = address,
 		.space = space,
-		.is_gate = 1,
+		.kind = kind,
 	};
 
 	return space < 0 ? -1 : add_note(guardian, &note);
+}
+
+int guardian_note_gate(struct guardian *guardian, int space, taddr_t address)
+{
+	return note_word(guardian, space, address, NOTE_GATE);
+}
+
+int guardian_note_awaited(struct guardian *guardian, int space, taddr_t address)
+{
+	return note_word(guardian, space, address, NOTE_AWAITED);
 }
 
 static void note_jump(struct guardian_memory *shared, taddr_t address,

@@ -73,6 +73,10 @@ void guardian_end_writing(struct guardian *guardian, int note);
  */
 int guardian_note_gate(struct guardian *guardian, int space, taddr_t address);
 
+/* … and for one by which code in the process knows that traps may stand. */
+int guardian_note_awaited(struct guardian *guardian, int space,
+			  taddr_t address);
+
 /*
  * A task that is traced. If calltrap ends when it stands behind a trap, and
  * its stop has been fetched, the kernel would let it run on from there, in the

@@ -28,6 +28,12 @@ enum claim {
 	CLAIM_GUARDIAN, /* it lifts the trap */
 };
 
+enum note_kind {
+	NOTE_TRAP,
+	NOTE_GATE,    /* a word that is to be 0 */
+	NOTE_AWAITED, /* … when no trap is left, and nobody stands at one */
+};
+
 struct note {
 	uint64_t address;
 	uint32_t next_free; /* the number of a free note + 1, or 0 */
@@ -35,7 +41,7 @@ struct note {
 	uint16_t space;
 	uint8_t length; /* of the instruction */
 	volatile uint8_t planted;
-	uint8_t is_gate; /* no trap: a word that is to be 0 */
+	uint8_t kind; /* enum note_kind */
 	uint8_t claim;
 	uint8_t has_tail;             /* the bytes behind the trap: see … */
 	uint8_t tail[PATCH_SIZE - 1]; /* … guardian_note_patch() */

@@ -19,6 +19,7 @@ struct space *space_new(struct tracer *tracer, pid_t pid)
 	space->references = 1;
 	space->arch = arch_native;
 	space->guard = -1;
+	space->awaited_note = -1;
 	procmem_init(&space->memory, pid);
 	tracer->client->ops->space_begin(tracer->client, space);
 	return space;
@@ -130,6 +131,16 @@ void space_lose_task(struct space *space, pid_t tid)
 		find_task(space);
 }
 
+void space_await(struct space *space, taddr_t word)
+{
+	struct guardian *guardian = space->tracer->guardian;
+
+	guardian_unnote(guardian, space->awaited_note);
+	space->awaited = word;
+	space->awaited_note =
+		guardian_note_awaited(guardian, space_guard(space), word);
+}
+
 void space_await_none(struct space *space)
 {
 	struct procmem *memory = &space->memory;
@@ -157,6 +168,7 @@ void space_put(struct space *space)
 	}
 	space->tracer->client->ops->space_end(space->tracer->client, space);
 	space_await_none(space);
+	guardian_unnote(space->tracer->guardian, space->awaited_note);
 	scratch_free(space);
 	trap_free_all(space);
 	charge_free(&space->charge);

@@ -65,8 +65,9 @@ struct space {
 	bool shadow_stack_known;
 	struct replaced_returns *replaced; /* NULL: none */
 	struct own_frames own_frames;
-	taddr_t awaited; /* see space_await_none(); 0: nobody waits */
-	void *client;    /* of the tracer's client */
+	taddr_t awaited; /* see space_await(); 0: nobody waits */
+	int awaited_note;
+	void *client; /* of the tracer's client */
 };
 
 /* What lies at the slot, or the return address for which that stands. */
@@ -123,8 +124,11 @@ void space_clean_after_exec(struct space *space);
 /*
  * Who runs into a trap of ours there without us waits for it to be lifted, as long as
  * that word isn't 0 (the agent's handler of SIGTRAP); also in a child, which has a copy.
- * From now on an int3 is the program's own.
+ * The guardian makes it 0 when calltrap has been killed and no trap is left.
  */
+void space_await(struct space *space, taddr_t word);
+
+/* From now on an int3 is the program's own. */
 void space_await_none(struct space *space);
 
 /*

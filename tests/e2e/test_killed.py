@@ -71,8 +71,7 @@ def kill_mended(tracer, target):
     kill_frozen(tracer, target)
 
 
-def one_round(case, calls, kill, moments, *options):
-    """The target's status: 7 = right results, -SIGTRAP = it died."""
+def one_target(case, calls, kill, moments, *options):
     target = case.start([h.build("killed", "killed.c", "-O1", "-fno-builtin",
                                  "-pthread"), *map(str, calls)])
     h.wait_until(lambda: "ready" in target.out, "the target")
@@ -90,7 +89,12 @@ def one_round(case, calls, kill, moments, *options):
     time.sleep(0.1)
     if target.popen.poll() is None:
         target.say("over\n")
-    return target.wait()
+    return target
+
+
+def one_round(case, calls, kill, moments, *options):
+    """The target's status: 7 = right results, -SIGTRAP = it died."""
+    return one_target(case, calls, kill, moments, *options).wait()
 
 
 def register(calls, at_least, words, *options, kill=kill_at_once,
@@ -164,6 +168,24 @@ def waits(case):
         target.say("over\n")
         h.check_equal((target.wait(), target.out),
                       (7, "ready\ncalled\nover\ndisturbed 0\n"), "the target")
+
+
+def longest_own(case):
+    """In ms: the longest time that an int3 of the target's own took."""
+    target = one_target(case, [20000, 1, "own"], kill_frozen, (0, 0.1), "-c",
+                        "--engine=agent")
+    h.check_equal(target.wait(), 7, "status")
+    return int(re.search(r"longest (\d+)", target.out).group(1))
+
+
+if h.X86:
+    @h.test("killed: the program's own int3 waits for nobody when the guardian is done")
+    def own_int3s_wait_for_nobody(case):
+        took = []
+        # Each took two seconds.
+        while len(took) < ROUNDS and min(took, default=9999) >= 1900:
+            took.append(longest_own(case))
+        h.check(min(took) < 1900, "milliseconds: %r" % took)
 
 
 register([10000], ROUNDS // 2, "a call every 10 ms")

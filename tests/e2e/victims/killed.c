@@ -4,7 +4,7 @@
  * so many microseconds between calls, until a line comes. report: with a handler of
  * SIGTRAP that ends it; block: all threads but the first block all signals, and begin
  * when there is a handler of SIGTRAP; own: has an int3 of its own after each call, and a
- * handler that counts them; share: a child that runs in its memory, whose number it says,
+ * handler that counts them, and says how long one took at most; share: a child that runs in its memory, whose number it says,
  * does the same. Without its first byte ident() loses the upper
  * half of its argument: a task that is let run behind an int3 computes wrong results.
  */
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 __asm__(".globl ident\n"
@@ -33,6 +34,7 @@ __asm__(".globl ident\n"
 long ident(long x);
 
 static volatile long own_traps = -1, seen_traps;
+static long longest; /* that one took, in ms */
 
 static void count_trap(int signal)
 {
@@ -40,13 +42,25 @@ static void count_trap(int signal)
 	seen_traps++;
 }
 
+static long now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
 static void trap(void)
 {
+	const long since = now();
+
 #ifdef __aarch64__
 	raise(SIGTRAP);
 #else
 	__asm__ volatile("int3");
 #endif
+	if (now() - since > longest)
+		longest = now() - since;
 }
 
 static int is_over(void)
@@ -152,6 +166,8 @@ int main(int argc, char **argv)
 		pthread_join(threads[--others], &result);
 		wrong += (long)result;
 	}
+	if (own_traps >= 0)
+		printf("longest %ld\n", longest);
 	if (sharer)
 		wrong += waitpid(sharer, &status, 0) != sharer ||
 			 status != 7 << 8;
