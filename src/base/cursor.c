@@ -16,11 +16,6 @@ struct cursor cursor_part(const struct cursor *c, uint64_t offset,
 	return cursor_of(c->bytes + offset, size);
 }
 
-bool cursor_at_end(const struct cursor *c)
-{
-	return c->bad || c->position >= c->size;
-}
-
 void cursor_seek(struct cursor *c, uint64_t position)
 {
 	if (position > c->size)

@@ -24,7 +24,11 @@ struct cursor cursor_of(const void *bytes, size_t size);
 struct cursor cursor_part(const struct cursor *c, uint64_t offset,
 			  uint64_t size);
 
-bool cursor_at_end(const struct cursor *c);
+static inline bool cursor_at_end(const struct cursor *c)
+{
+	return c->bad || c->position >= c->size;
+}
+
 void cursor_seek(struct cursor *c, uint64_t position);
 void cursor_skip(struct cursor *c, uint64_t n);
 

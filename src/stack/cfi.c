@@ -236,6 +236,13 @@ uint64_t cfi_count(const struct cfi *cfi)
 	return cfi->index ? cfi_index_count(cfi->index) : cfi->count;
 }
 
+bool cfi_place(const struct cfi *cfi, uint64_t number, uint64_t *start_ret,
+	       uint64_t *fde_ret)
+{
+	return cfi->entries && number < cfi->count &&
+	       table_entry(cfi, number, start_ret, fde_ret);
+}
+
 void cfi_free(struct cfi *cfi)
 {
 	if (!cfi)

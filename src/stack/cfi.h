@@ -26,6 +26,11 @@ void cfi_free(struct cfi *cfi);
 /* How many records it has. */
 uint64_t cfi_count(const struct cfi *cfi);
 
+/* Where the code begins, and its record lies, in the order of the linker's table; false
+   when that isn't in memory. */
+bool cfi_place(const struct cfi *cfi, uint64_t number, uint64_t *start_ret,
+	       uint64_t *fde_ret);
+
 /* A record in memory, and the address at which the image has it. */
 struct cfi_record {
 	uint8_t *bytes;

@@ -5,12 +5,6 @@
 
 #include "base/cursor.h"
 
-/*
- * What DW_CFA_remember_state saves is kept on the stack, about 2 KiB each,
- * however often that comes.
- */
-#define REMEMBERED_MAX 512
-
 /* Of the augmentation's letters libunwind keeps so many. */
 #define AUGMENTATION_MAX 4
 
@@ -141,7 +135,7 @@ static void check_instruction(struct checker *checker)
 		kinds = (code & 0xc0) == DW_CFA_offset ? "u" : "";
 	if (code == DW_CFA_remember_state)
 		checker->remembered++;
-	if (!kinds || checker->remembered > REMEMBERED_MAX)
+	if (!kinds || checker->remembered > CFI_REMEMBERED_MAX)
 		checker->c.bad = true;
 	for (; kinds && *kinds && !checker->c.bad; kinds++)
 		check_operand(checker, *kinds);
@@ -236,21 +230,36 @@ static bool check_fde(struct checker *checker, const struct cfi_record *record)
  * Instructions that are changed in one record would be operands of the other,
  * and what was checked not what is read.
  */
-static bool are_apart(const struct cfi_record *one,
-		      const struct cfi_record *other)
+bool cfi_is_apart(const struct cfi_entry *entry)
 {
+	const struct cfi_record *one = &entry->cie, *other = &entry->fde;
+
 	return one->address + one->size <= other->address ||
 	       other->address + other->size <= one->address;
 }
 
-bool cfi_check(struct cfi_entry *entry, const struct arch_ops *arch)
+static struct checker checker_of(const struct arch_ops *arch)
 {
-	struct checker checker = {
+	return (struct checker){
 		.arch = arch,
 		.address_size = encoded_size(ENCODED_ABSOLUTE, arch),
 	};
+}
 
-	return are_apart(&entry->cie, &entry->fde) &&
-	       check_cie(&checker, entry, arch) &&
+bool cfi_check(struct cfi_entry *entry, const struct arch_ops *arch)
+{
+	struct checker checker = checker_of(arch);
+
+	return cfi_is_apart(entry) && check_cie(&checker, entry, arch) &&
 	       check_fde(&checker, &entry->fde);
+}
+
+bool cfi_check_common(struct cfi_entry *entry, const struct arch_ops *arch,
+		      struct cfi_checked *ret)
+{
+	struct checker checker = checker_of(arch);
+	const bool good = check_cie(&checker, entry, arch);
+
+	*ret = (struct cfi_checked){ checker.has_data, checker.remembered };
+	return good;
 }

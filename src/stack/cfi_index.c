@@ -205,6 +205,47 @@ static uint64_t address_behind(const struct image *image)
 	return (image_high(image) + 0xffff) & ~(uint64_t)0xfff;
 }
 
+static bool add_place(struct cfi_index *index, const struct cfi *cfi,
+		      size_t number)
+{
+	struct record_place *place = &index->places[number];
+	uint64_t fde;
+
+	if (!cfi_place(cfi, number, &place->start, &fde) ||
+	    fde < index->address || fde - index->address >= index->size ||
+	    fde - index->address > UINT32_MAX ||
+	    (number && place->start < place[-1].start))
+		return false;
+	place->offset = (uint32_t)(fde - index->address);
+	return true;
+}
+
+static bool take_places(struct cfi_index *index, const struct cfi *cfi)
+{
+	const uint64_t count = cfi_count(cfi);
+
+	if (!count || count > ENTRIES_MAX)
+		return false;
+	index->places = xcalloc(count, sizeof(*index->places));
+	while (index->count < count && add_place(index, cfi, index->count))
+		index->count++;
+	return index->count == count;
+}
+
+struct cfi_index *cfi_index_new_by(const struct image *image,
+				   const struct cfi *cfi)
+{
+	struct cfi_index *index = xcalloc(1, sizeof(*index));
+
+	index->word_size = image_arch(image)->word_size;
+	index->bytes = image_load_section(image, ".eh_frame", &index->address,
+					  &index->size);
+	if (index->bytes && take_places(index, cfi))
+		return index;
+	cfi_index_free(index);
+	return NULL;
+}
+
 static struct cfi_index *finish(struct cfi_index *index)
 {
 	if (index->bytes)

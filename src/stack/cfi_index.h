@@ -16,6 +16,11 @@ struct cfi_index;
 /* NULL when there is nothing to find. */
 struct cfi_index *cfi_index_new(const struct image *image) MUST_CHECK;
 struct cfi_index *cfi_index_new_debug(const struct image *image) MUST_CHECK;
+
+/* The same of what the linker's table leads to, not sorted anew; NULL when
+   it isn't in memory, or is no such table. */
+struct cfi_index *cfi_index_new_by(const struct image *image,
+				   const struct cfi *cfi) MUST_CHECK;
 void cfi_index_free(struct cfi_index *index);
 
 bool cfi_index_find(const struct cfi_index *index, uint64_t address,

@@ -8,7 +8,7 @@
 #include "base/xalloc.h"
 #include "stack/cfi_check.h"
 
-/* It is read for each record that has it. */
+/* It may be read for each record that has it. */
 #define COMMON_MOST 256
 
 /* Compilers nest them two deep at most. */
@@ -43,6 +43,7 @@ enum {
 	DEF_CFA_SF = 0x12,
 	DEF_CFA_OFFSET_SF = 0x13,
 	VAL_EXPRESSION = 0x16,
+	AARCH64_NEGATE_RA_STATE = 0x2d,
 	GNU_ARGS_SIZE = 0x2e,
 
 	ENCODED_FORMAT = 0x0f,
@@ -65,27 +66,47 @@ struct state {
 };
 
 /* What the records that have one CIE have in common. */
-struct common {
+struct cfi_common {
+	const uint8_t *bytes; /* of the CIE */
+	bool gave_up;
+	struct cfi_checked checked;
 	uint64_t code_align;
 	int64_t data_align;
 	struct cursor instructions;
+	struct state state; /* behind them */
 };
 
 struct run {
 	struct cfi_spans *spans;
-	struct common common;
+	struct cfi_common *common;
 	struct cursor c;
-	struct state state, first, remembered[REMEMBERED_MAX];
-	unsigned depth;
+	struct state state, remembered[REMEMBERED_MAX];
+	unsigned depth, remembered_ever;
 	uint64_t at, end; /* code */
 	bool in_common;
 	bool gave_up;
 };
 
+/* As cfi_check.c has it: of more than 9 bytes there are none. */
+static uint64_t uleb128(struct cursor *c)
+{
+	const uint8_t first = cursor_u8(c);
+	const size_t begin = c->position - 1;
+	uint64_t value;
+
+	if (!(first & 0x80))
+		return first;
+	c->position = begin;
+	value = cursor_uleb128(c);
+	if (c->position - begin > 9)
+		c->bad = true;
+	return value;
+}
+
 static int64_t sleb128(struct cursor *c)
 {
 	const size_t begin = c->position;
-	const uint64_t value = cursor_uleb128(c);
+	const uint64_t value = uleb128(c);
 	const unsigned bits = 7 * (unsigned)(c->position - begin);
 
 	if (c->bad || bits >= 64 || !(value >> (bits - 1) & 1))
@@ -198,7 +219,7 @@ static void add_state(struct run *run)
 
 static void advance(struct run *run, uint64_t distance)
 {
-	const uint64_t size = distance * run->common.code_align;
+	const uint64_t size = distance * run->common->code_align;
 
 	if (run->in_common || size > run->end - run->at) {
 		run->gave_up = true;
@@ -239,7 +260,7 @@ static void keep_in_frame(struct run *run, uint64_t reg, int64_t factor)
 {
 	int64_t offset;
 
-	if (__builtin_mul_overflow(factor, run->common.data_align, &offset))
+	if (__builtin_mul_overflow(factor, run->common->data_align, &offset))
 		keep(run, reg, (struct kept_register){ KEPT_ODDLY, 0 });
 	else
 		keep(run, reg, (struct kept_register){ KEPT_IN_FRAME, offset });
@@ -247,7 +268,8 @@ static void keep_in_frame(struct run *run, uint64_t reg, int64_t factor)
 
 static void restore(struct run *run, uint64_t reg)
 {
-	const struct kept_register *first = place_of(run, &run->first, reg);
+	const struct kept_register *first =
+		place_of(run, &run->common->state, reg);
 
 	if (run->in_common || reg >= run->spans->arch->dwarf->count)
 		run->gave_up = true;
@@ -257,7 +279,8 @@ static void restore(struct run *run, uint64_t reg)
 
 static void remember(struct run *run)
 {
-	if (run->depth == REMEMBERED_MAX)
+	if (run->depth == REMEMBERED_MAX ||
+	    ++run->remembered_ever > CFI_REMEMBERED_MAX)
 		run->gave_up = true;
 	else
 		run->remembered[run->depth++] = run->state;
@@ -289,7 +312,7 @@ static void define_scaled(struct run *run, uint64_t base, int64_t factor)
 {
 	int64_t offset;
 
-	if (__builtin_mul_overflow(factor, run->common.data_align, &offset))
+	if (__builtin_mul_overflow(factor, run->common->data_align, &offset))
 		run->gave_up = true;
 	else
 		define(run, base, offset);
@@ -297,7 +320,7 @@ static void define_scaled(struct run *run, uint64_t base, int64_t factor)
 
 static void skip_block(struct cursor *c)
 {
-	cursor_skip(c, cursor_uleb128(c));
+	cursor_skip(c, uleb128(c));
 }
 
 /* About where the frame is; false when it's another one. */
@@ -308,21 +331,21 @@ static bool do_frame(struct run *run, uint8_t code)
 
 	switch (code) {
 	case DEF_CFA:
-		base = cursor_uleb128(c);
-		define(run, base, (int64_t)cursor_uleb128(c));
+		base = uleb128(c);
+		define(run, base, (int64_t)uleb128(c));
 		return true;
 	case DEF_CFA_SF:
-		base = cursor_uleb128(c);
+		base = uleb128(c);
 		define_scaled(run, base, sleb128(c));
 		return true;
 	case DEF_CFA_REGISTER:
-		set_base(run, cursor_uleb128(c));
+		set_base(run, uleb128(c));
 		return true;
 	case DEF_CFA_OFFSET:
-		run->state.offset = (int64_t)cursor_uleb128(c);
+		run->state.offset = (int64_t)uleb128(c);
 		return true;
 	case DEF_CFA_OFFSET_SF:
-		if (__builtin_mul_overflow(sleb128(c), run->common.data_align,
+		if (__builtin_mul_overflow(sleb128(c), run->common->data_align,
 					   &run->state.offset))
 			run->gave_up = true;
 		return true;
@@ -342,33 +365,32 @@ static bool do_register(struct run *run, uint8_t code)
 
 	switch (code) {
 	case OFFSET_EXTENDED:
-		reg = cursor_uleb128(c);
-		keep_in_frame(run, reg, (int64_t)cursor_uleb128(c));
+		reg = uleb128(c);
+		keep_in_frame(run, reg, (int64_t)uleb128(c));
 		return true;
 	case OFFSET_EXTENDED_SF:
-		reg = cursor_uleb128(c);
+		reg = uleb128(c);
 		keep_in_frame(run, reg, sleb128(c));
 		return true;
 	case RESTORE_EXTENDED:
-		restore(run, cursor_uleb128(c));
+		restore(run, uleb128(c));
 		return true;
 	case SAME_VALUE:
-		keep(run, cursor_uleb128(c),
+		keep(run, uleb128(c),
 		     (struct kept_register){ KEPT_AS_IT_IS, 0 });
 		return true;
 	case UNDEFINED:
-		keep(run, cursor_uleb128(c),
-		     (struct kept_register){ KEPT_ODDLY, 0 });
+		keep(run, uleb128(c), (struct kept_register){ KEPT_ODDLY, 0 });
 		return true;
 	case REGISTER:
-		keep(run, cursor_uleb128(c),
-		     (struct kept_register){ KEPT_ODDLY, 0 });
-		cursor_uleb128(c);
+		keep(run, uleb128(c), (struct kept_register){ KEPT_ODDLY, 0 });
+		/* It is an index in libunwind. */
+		if (uleb128(c) >= arch_native->dwarf->count)
+			run->gave_up = true;
 		return true;
 	case EXPRESSION:
 	case VAL_EXPRESSION:
-		keep(run, cursor_uleb128(c),
-		     (struct kept_register){ KEPT_ODDLY, 0 });
+		keep(run, uleb128(c), (struct kept_register){ KEPT_ODDLY, 0 });
 		skip_block(c);
 		return true;
 	}
@@ -398,7 +420,10 @@ static void do_other(struct run *run, uint8_t code)
 		recall(run);
 		break;
 	case GNU_ARGS_SIZE:
-		cursor_uleb128(c);
+		uleb128(c);
+		break;
+	case AARCH64_NEGATE_RA_STATE:
+		run->gave_up |= !run->spans->arch->dwarf->signs_addresses;
 		break;
 	default:
 		if (!do_frame(run, code) && !do_register(run, code))
@@ -416,7 +441,7 @@ static void do_instruction(struct run *run)
 		advance(run, operand);
 		break;
 	case OFFSET:
-		keep_in_frame(run, operand, (int64_t)cursor_uleb128(&run->c));
+		keep_in_frame(run, operand, (int64_t)uleb128(&run->c));
 		break;
 	case RESTORE:
 		restore(run, operand);
@@ -444,7 +469,7 @@ static bool is_short(uint8_t encoding)
 	return format == ENCODED_UDATA4 || format == ENCODED_SDATA4;
 }
 
-/* cfi_check() has been there, so letters are those that it knows. */
+/* cfi_check_common() has been there, so letters are those that it knows. */
 static bool read_augmentation(struct cursor *c, const char *letters)
 {
 	uint64_t size;
@@ -452,7 +477,7 @@ static bool read_augmentation(struct cursor *c, const char *letters)
 
 	if (*letters != 'z')
 		return false;
-	size = cursor_uleb128(c);
+	size = uleb128(c);
 	data = *c;
 	cursor_skip(c, size);
 	for (letters++; *letters; letters++) {
@@ -468,7 +493,7 @@ static bool read_augmentation(struct cursor *c, const char *letters)
 	return false;
 }
 
-static bool read_common(const struct cfi_record *record, struct common *ret)
+static bool read_common(const struct cfi_record *record, struct cfi_common *ret)
 {
 	struct cursor c = cursor_of(record->bytes, record->size);
 	const char *letters;
@@ -478,9 +503,9 @@ static bool read_common(const struct cfi_record *record, struct common *ret)
 	if (!letters)
 		return false;
 	cursor_skip(&c, strlen(letters) + 1);
-	ret->code_align = cursor_uleb128(&c);
+	ret->code_align = uleb128(&c);
 	ret->data_align = sleb128(&c);
-	cursor_uleb128(&c);
+	uleb128(&c);
 	if (!read_augmentation(&c, letters) || c.bad)
 		return false;
 	ret->instructions = c;
@@ -509,20 +534,46 @@ static bool is_code(const struct cfi_spans *spans, const struct run *run)
 		image_is_code(spans->image, run->end - 1));
 }
 
-static void do_record(struct run *run, const struct cfi_entry *entry)
+/* Which instructions are common, and what they say. */
+static bool do_common(struct cfi_spans *spans, struct cfi_entry *entry)
+{
+	struct cfi_common *common = spans->common;
+	struct run run = { .spans = spans, .common = common };
+
+	if (entry->cie.size > COMMON_MOST ||
+	    !cfi_check_common(entry, spans->arch, &common->checked) ||
+	    entry->is_signal_frame || !read_common(&entry->cie, common))
+		return false;
+	run.in_common = run.state.is_odd = true;
+	do_all(&run, common->instructions);
+	common->state = run.state;
+	return !run.gave_up;
+}
+
+static struct cfi_common *common_of(struct cfi_spans *spans,
+				    struct cfi_entry *entry)
+{
+	struct cfi_common *common = spans->common;
+
+	if (common->bytes != entry->cie.bytes) {
+		common->bytes = entry->cie.bytes;
+		common->gave_up = !do_common(spans, entry);
+	}
+	return common->gave_up ? NULL : common;
+}
+
+static void do_record(struct run *run, struct cfi_entry *entry)
 {
 	struct cursor own;
 
-	if (entry->is_signal_frame || !read_common(&entry->cie, &run->common) ||
-	    !read_record(entry, run, &own) || !is_code(run->spans, run)) {
+	run->common = common_of(run->spans, entry);
+	if (!run->common || !read_record(entry, run, &own) ||
+	    !is_code(run->spans, run)) {
 		run->gave_up = true;
 		return;
 	}
-	run->state.is_odd = run->in_common = true;
-	do_all(run, run->common.instructions);
-	run->in_common = false;
-	run->depth = 0;
-	run->first = run->state;
+	run->state = run->common->state;
+	run->remembered_ever = run->common->checked.remembered;
 	do_all(run, own);
 	if (!run->gave_up && run->at < run->end)
 		add_state(run);
@@ -546,9 +597,7 @@ static void add_record(struct cfi_spans *spans, size_t number)
 	if (!cfi_index_entry(spans->index, number, &entry) ||
 	    entry.start < spans->low || entry.start - spans->low > UINT32_MAX)
 		return;
-	run.gave_up = !is_alone(spans, &entry, number) ||
-		      entry.cie.size > COMMON_MOST ||
-		      !cfi_check(&entry, spans->arch);
+	run.gave_up = !is_alone(spans, &entry, number) || !cfi_is_apart(&entry);
 	spans->start = entry.start;
 	if (!run.gave_up)
 		do_record(&run, &entry);
@@ -562,14 +611,29 @@ static void add_record(struct cfi_spans *spans, size_t number)
 }
 
 /* Else some code may have none for who asks libunwind. */
-static bool are_all_found(const struct image *image,
-			  const struct cfi_index *index)
+static struct cfi_index *index_of_all(const struct image *image,
+				      const struct cfi *cfi)
+{
+	struct cfi_index *index = cfi_index_new(image);
+
+	if (index && cfi_count(cfi) == cfi_index_count(index))
+		return index;
+	cfi_index_free(index);
+	return NULL;
+}
+
+static struct cfi_index *index_of(const struct image *image)
 {
 	struct cfi *cfi = cfi_new(image);
-	const bool same = cfi && cfi_count(cfi) == cfi_index_count(index);
+	struct cfi_index *index;
 
+	if (!cfi)
+		return NULL;
+	index = cfi_index_new_by(image, cfi);
+	if (!index)
+		index = index_of_all(image, cfi);
 	cfi_free(cfi);
-	return same;
+	return index;
 }
 
 bool cfi_spans_init(struct cfi_spans *spans, const struct image *image,
@@ -578,14 +642,15 @@ bool cfi_spans_init(struct cfi_spans *spans, const struct image *image,
 	*spans = (struct cfi_spans){
 		.image = image,
 		.arch = image_arch(image),
-		.index = cfi_index_new(image),
+		.index = index_of(image),
 		.low = low,
 		.most = most,
 		.rule_count = 1,
 		.rule_room = 1,
 	};
-	if (!spans->index || !are_all_found(image, spans->index))
+	if (!spans->index)
 		return false;
+	spans->common = xcalloc(1, sizeof(*spans->common));
 	spans->rules = xcalloc(1, sizeof(*spans->rules));
 	spans->found = xcalloc(FOUND_ROOM, sizeof(*spans->found));
 	add_span(spans, low, 0);
@@ -595,6 +660,7 @@ bool cfi_spans_init(struct cfi_spans *spans, const struct image *image,
 void cfi_spans_fini(struct cfi_spans *spans)
 {
 	cfi_index_free(spans->index);
+	free(spans->common);
 	free(spans->spans);
 	free(spans->rules);
 	free(spans->found);

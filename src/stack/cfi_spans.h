@@ -14,9 +14,11 @@ struct cfi_spans {
 	const struct image *image;
 	const struct arch_ops *arch;
 	struct cfi_index *index;
-	size_t next, most; /* records; spans */
-	uint64_t low;      /* offsets are counted from there */
-	uint64_t start;    /* of the last record */
+	struct cfi_common *common; /* what the last record had in common with
+				      others: mostly the next one, too */
+	size_t next, most;         /* records; spans */
+	uint64_t low;              /* offsets are counted from there */
+	uint64_t start;            /* of the last record */
 	struct unwind_span *spans;
 	size_t count, room;
 	struct unwind_rule *rules; /* the first one is none */
