@@ -520,6 +520,7 @@ void agent_engine_free(struct agent_engine *engine)
 	agent_records_forget(engine);
 	agent_entries_forget(engine, NULL);
 	free(engine->lists);
+	agent_tables_free_kept(engine);
 	free(engine);
 }
 

@@ -132,6 +132,7 @@ struct agent_wish {
 	taddr_t low, high;
 	size_t missed;
 	bool over; /* it has all, or never will */
+	bool kept; /* all have been made for another process */
 };
 
 struct agent_space {
@@ -248,6 +249,15 @@ struct watched_call {
 /* Modes in which stacks are walked over in the process. */
 #define AGENT_WITH_ROWS (AGENT_WATCHES | AGENT_STACKS)
 
+/* Rules of modules, finished: children that are forked have the same. */
+#define AGENT_KEPT_TABLERS      32
+#define AGENT_KEPT_TABLER_BYTES (16u << 20)
+
+struct agent_kept_tabler {
+	struct unwind_tabler *tabler; /* or NULL */
+	size_t bytes;
+};
+
 struct agent_engine {
 	struct engine engine;
 	struct event_source source;
@@ -266,6 +276,8 @@ struct agent_engine {
 	uint64_t records_read;  /* ns: all of before that */
 	uint64_t records_first; /* in ticks: what is kept ended then, or later */
 	struct entered_list entered;
+	struct agent_kept_tabler kept_tablers[AGENT_KEPT_TABLERS];
+	unsigned next_kept; /* the oldest one, or a place */
 	uint64_t latest; /* of a few moments ago: no record ends after now */
 	struct watched_list **lists; /* those that are being told, … */
 	size_t list_count, list_room;
@@ -789,6 +801,7 @@ bool agent_tables_make(struct agent_space *space);
 /* Code is gone. */
 void agent_tables_forget(struct agent_space *space, taddr_t low, taddr_t high);
 void agent_tables_free(struct agent_space *space);
+void agent_tables_free_kept(struct agent_engine *engine);
 
 /* ---- agent_engine.c ---- */
 

@@ -657,13 +657,31 @@ bool cfi_spans_init(struct cfi_spans *spans, const struct image *image,
 	return true;
 }
 
-void cfi_spans_fini(struct cfi_spans *spans)
+static void free_makers(struct cfi_spans *spans)
 {
 	cfi_index_free(spans->index);
 	free(spans->common);
+	free(spans->found);
+	spans->index = NULL;
+	spans->common = NULL;
+	spans->found = NULL;
+}
+
+size_t cfi_spans_settle(struct cfi_spans *spans)
+{
+	free_makers(spans);
+	spans->spans = xreallocarray(spans->spans, spans->count,
+				     sizeof(*spans->spans));
+	spans->room = spans->count;
+	return spans->room * sizeof(*spans->spans) +
+	       spans->rule_room * sizeof(*spans->rules);
+}
+
+void cfi_spans_fini(struct cfi_spans *spans)
+{
+	free_makers(spans);
 	free(spans->spans);
 	free(spans->rules);
-	free(spans->found);
 	*spans = (struct cfi_spans){ .image = NULL };
 }
 

@@ -35,4 +35,7 @@ void cfi_spans_fini(struct cfi_spans *spans);
 /* So many records more; false when that were all. */
 bool cfi_spans_go_on(struct cfi_spans *spans, size_t records);
 
+/* No more are made: what has made them is given back. The bytes that are left. */
+size_t cfi_spans_settle(struct cfi_spans *spans);
+
 #endif

@@ -35,6 +35,13 @@ void unwind_tabler_free(struct unwind_tabler *tabler)
 	free(tabler);
 }
 
+bool unwind_tabler_is_of(const struct unwind_tabler *tabler,
+			 const struct module *module)
+{
+	return tabler->image == module->image &&
+	       tabler->spans.low == module->low - module->bias;
+}
+
 bool unwind_tabler_go_on(struct unwind_tabler *tabler)
 {
 	return cfi_spans_go_on(&tabler->spans, RECORDS);
@@ -52,4 +59,9 @@ bool unwind_tabler_table(const struct unwind_tabler *tabler,
 		.rule_count = spans->rule_count,
 	};
 	return spans->count > 1 && !spans->failed;
+}
+
+size_t unwind_tabler_settle(struct unwind_tabler *tabler)
+{
+	return cfi_spans_settle(&tabler->spans);
 }

@@ -108,12 +108,19 @@ struct unwind_tabler *unwind_tabler_new(const struct module *module,
 					size_t most) MUST_CHECK;
 void unwind_tabler_free(struct unwind_tabler *tabler);
 
+/* Whether its table, would be the module's. */
+bool unwind_tabler_is_of(const struct unwind_tabler *tabler,
+			 const struct module *module);
+
 /* Some milliseconds' work; false when it is done. */
 bool unwind_tabler_go_on(struct unwind_tabler *tabler);
 
 /* Then. False: it has too many. Good as long as the tabler. */
 bool unwind_tabler_table(const struct unwind_tabler *tabler,
 			 struct unwind_table *ret);
+
+/* It is done, and is kept for its table alone: what that takes, bytes. */
+size_t unwind_tabler_settle(struct unwind_tabler *tabler);
 
 /*
  * All such addresses of the stack that was taken last, at an entry; forgotten
