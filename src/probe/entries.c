@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "probe/picked.h"
 #include "probe/private.h"
 
 /*
@@ -95,6 +96,17 @@ static void plant_wanted(struct probe_space *space, struct module *module,
 	}
 }
 
+static void plant_all_picked(struct probe_space *space, struct module *module)
+{
+	struct taken_entry taken = { .address = UINT64_MAX };
+	const struct symbol *const *symbols;
+	size_t count, i;
+
+	symbols = picked_of(space->prober->picked, module, &count);
+	for (i = 0; i < count; i++)
+		plant_picked(space, module, symbols[i], &taken);
+}
+
 /* Those that the filter is made of; NULL when it takes more than names. */
 static const char **plain_names(const struct filter *filter)
 {
@@ -122,9 +134,12 @@ void entries_plant(struct probe_space *space, struct module *module)
 	const struct symbol *symbols;
 	size_t count;
 
-	if (!picks && (filter_is_empty(filter) ||
-		       !filter_may_match_library(filter, &library)))
+	if (filter_is_empty(filter) ||
+	    !filter_may_match_library(filter, &library)) {
+		if (picks)
+			plant_all_picked(space, module);
 		return;
+	}
 	names = picks ? NULL : plain_names(filter);
 	if (names)
 		symbols = named = image_symbols_named(module->image, names,

@@ -26,6 +26,7 @@ struct prober {
 	struct engine *engines; /* to be asked in turn; the last is .traps */
 	struct functions *functions;
 	struct wanted *wanted;
+	struct picked *picked; /* or NULL: no sink does */
 	char *interpreter; /* the first one's module, or NULL: --script */
 	bool has_places;   /* some call had one in a script */
 	char *elsewhere;   /* the library with most of the code, or NULL */

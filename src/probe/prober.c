@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/xalloc.h"
+#include "probe/picked.h"
 #include "probe/private.h"
 #include "sysdeps/linux/procfs.h"
 #include "tracee/loop.h"
@@ -412,6 +413,8 @@ struct prober *prober_new(const struct prober_config *config)
 	engines_init(prober);
 	prober->functions = functions_new();
 	prober->wanted = wanted_new(config);
+	if (config->pick)
+		prober->picked = picked_new(config->pick);
 	return prober;
 }
 
@@ -420,6 +423,7 @@ void prober_free(struct prober *prober)
 	functions_free(prober->functions);
 	system_functions_free(prober->system_functions);
 	wanted_free(prober->wanted);
+	picked_free(prober->picked);
 	free(prober->elsewhere);
 	free(prober->interpreter);
 	free(prober->spare);
