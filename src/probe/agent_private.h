@@ -278,7 +278,7 @@ struct agent_engine {
 	struct entered_list entered;
 	struct agent_kept_tabler kept_tablers[AGENT_KEPT_TABLERS];
 	unsigned next_kept; /* the oldest one, or a place */
-	uint64_t latest; /* of a few moments ago: no record ends after now */
+	uint64_t latest;    /* of a few moments ago: no record ends after now */
 	struct watched_list **lists; /* those that are being told, … */
 	size_t list_count, list_room;
 	uint64_t reading; /* … which began then */

@@ -106,9 +106,8 @@ static const struct picked_answer *ask(struct picked *picked,
 	return answer;
 }
 
-const struct symbol *const *picked_of(struct picked *picked,
-				      const struct module *module,
-				      size_t *count_ret)
+const struct symbol *const *
+picked_of(struct picked *picked, const struct module *module, size_t *count_ret)
 {
 	const struct picked_answer *answer = find(picked, module);
 

@@ -27,9 +27,9 @@ struct prober {
 	struct functions *functions;
 	struct wanted *wanted;
 	struct picked *picked; /* or NULL: no sink does */
-	char *interpreter; /* the first one's module, or NULL: --script */
-	bool has_places;   /* some call had one in a script */
-	char *elsewhere;   /* the library with most of the code, or NULL */
+	char *interpreter;     /* the first one's module, or NULL: --script */
+	bool has_places;       /* some call had one in a script */
+	char *elsewhere;       /* the library with most of the code, or NULL */
 	struct system_functions *system_functions;
 	struct prober_counts counts;
 	struct { /* engines: up to the stop of that task */

@@ -68,9 +68,12 @@ static bool read_status(struct rights *rights)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)rights->pid);
 	file = fopen(path, "re");
 	while (file && getline(&line, &room, file) > 0) {
-		user |= sscanf(line, "Uid: %*u %*u %*u %u", &rights->user) == 1;
-		group |= sscanf(line, "Gid: %*u %*u %*u %u", &rights->group) ==
-			 1;
+		if (!strncmp(line, "Uid:", 4))
+			user = sscanf(line, "Uid: %*u %*u %*u %u",
+				      &rights->user) == 1;
+		if (!strncmp(line, "Gid:", 4))
+			group = sscanf(line, "Gid: %*u %*u %*u %u",
+				       &rights->group) == 1;
 		if (!strncmp(line, "Groups:", 7))
 			add_groups(rights, line + 7);
 	}

@@ -34,26 +34,37 @@ static FILE *open_of(const char *root, pid_t pid, const char *name)
 /* ---- the process ---- */
 
 /* "VmSize:   123 kB" (proc(5), /proc/pid/status) */
+static void read_status_line(const char *line, struct vitals *ret)
+{
+	const struct {
+		const char *key;
+		uint64_t *value;
+		unsigned unit;
+	} values[] = {
+		{ "Threads:", &ret->threads, 1 },
+		{ "VmSize:", &ret->virtual_bytes, 1024 },
+		{ "VmRSS:", &ret->resident_bytes, 1024 },
+		{ "RssAnon:", &ret->anonymous_bytes, 1024 },
+		{ "RssFile:", &ret->file_bytes, 1024 },
+		{ "VmSwap:", &ret->swapped_bytes, 1024 },
+	};
+	size_t i, size;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		size = strlen(values[i].key);
+		if (!strncmp(line, values[i].key, size))
+			*values[i].value = strtoull(line + size, NULL, 10) *
+					   values[i].unit;
+	}
+}
+
 static bool read_status(const char *root, pid_t pid, struct vitals *ret)
 {
 	FILE *file CLEANUP(file_close_cleanup) = open_of(root, pid, "status");
 	char line[256];
-	uint64_t kb;
 
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "Threads: %" SCNu64, &kb) == 1)
-			ret->threads = kb;
-		if (sscanf(line, "VmSize: %" SCNu64, &kb) == 1)
-			ret->virtual_bytes = kb * 1024;
-		else if (sscanf(line, "VmRSS: %" SCNu64, &kb) == 1)
-			ret->resident_bytes = kb * 1024;
-		else if (sscanf(line, "RssAnon: %" SCNu64, &kb) == 1)
-			ret->anonymous_bytes = kb * 1024;
-		else if (sscanf(line, "RssFile: %" SCNu64, &kb) == 1)
-			ret->file_bytes = kb * 1024;
-		else if (sscanf(line, "VmSwap: %" SCNu64, &kb) == 1)
-			ret->swapped_bytes = kb * 1024;
-	}
+	while (file && fgets(line, sizeof(line), file))
+		read_status_line(line, ret);
 	return ret->virtual_bytes != 0;
 }
 
