@@ -3203,11 +3203,19 @@ static struct {
 #define GROUP (1u << AGENT_GROUP_SHIFT)
 #define OTHER (2u << AGENT_GROUP_SHIFT)
 
-/* The compiler makes a jump of the last call. */
-static __attribute__((noinline, optimize("O2"))) long
-goes_on(long a, long b, long c, long d, long e, long f)
+/* The compiler makes a jump of the last call, however it is told to optimize. */
+#ifdef __clang__
+#define OPTIMIZED
+#define JUMP __attribute__((musttail))
+#else
+#define OPTIMIZED __attribute__((optimize("O2")))
+#define JUMP
+#endif
+
+static OPTIMIZED __attribute__((noinline)) long goes_on(long a, long b, long c,
+							long d, long e, long f)
 {
-	return slot(a, b, c, d, e, f);
+	JUMP return slot(a, b, c, d, e, f);
 }
 
 static __attribute__((noinline)) long stands_for(long a, long b, long c, long d,
