@@ -108,7 +108,7 @@ struct unwind_tabler *unwind_tabler_new(const struct module *module,
 					size_t most) MUST_CHECK;
 void unwind_tabler_free(struct unwind_tabler *tabler);
 
-/* Whether its table, would be the module's. */
+/* Whether its table would be the module's. */
 bool unwind_tabler_is_of(const struct unwind_tabler *tabler,
 			 const struct module *module);
 

@@ -237,20 +237,6 @@ static bool wait_for_stop(pid_t tid, int *status_ret)
 	return found == tid;
 }
 
-/* A wait that our stop has ended is begun anew: no EINTR. */
-static void wait_again(pid_t tid)
-{
-	const struct arch_ops *arch;
-	struct regs regs;
-
-	if (ptrace_get_regs(tid, &regs))
-		return;
-	arch = arch_of_regs(&regs);
-	if (arch && syscall_wait_again(tid, arch, &regs, 0) &&
-	    ptrace_set_regs(tid, &regs))
-		diag_debug(DIAG_STOP, "%d is gone", (int)tid);
-}
-
 /*
  * Detaches a task that was told to stop, and the child that it may have begun
  * meanwhile, which the kernel has attached to us. No trap has been planted
@@ -269,8 +255,9 @@ static bool let_go(pid_t tid)
 	     stop.kind == STOP_CLONE) &&
 	    !ptrace_get_event_message(tid, &child))
 		(void)let_go(child);
-	if (stop.kind == STOP_INTERRUPT)
-		wait_again(tid);
+	/* A wait that our stop has ended is begun anew: no EINTR. */
+	if (stop.kind == STOP_INTERRUPT && !syscall_go_on_waiting(tid, 0))
+		diag_debug(DIAG_STOP, "%d is gone", (int)tid);
 	(void)ptrace_detach(tid,
 			    stop.kind == STOP_SIGNAL || stop.kind == STOP_TRAP ?
 				    stop.signal :

@@ -549,20 +549,8 @@ static int look_at_stop(struct guard *guard, struct standing *task,
 		       0;
 }
 
-/* What it waited for when our signals came goes on. */
-static void wait_again(pid_t tid)
-{
-	const uint64_t own = 1ull << (SIGSTOP - 1) | 1ull << (SIGCONT - 1);
-	const struct arch_ops *arch;
-	struct regs regs;
-
-	if (ptrace_get_regs(tid, &regs))
-		return;
-	arch = arch_of_regs(&regs);
-	if (arch && syscall_wait_again(tid, arch, &regs, own) &&
-	    ptrace_set_regs(tid, &regs))
-		return; /* it has gone */
-}
+/* Of signals that wait; see is_own(). */
+#define OWN_SIGNALS (1ull << (SIGSTOP - 1) | 1ull << (SIGCONT - 1))
 
 /* Returns whether we are done with it. */
 static bool put_back(struct guard *guard, struct standing *task,
@@ -574,8 +562,9 @@ static bool put_back(struct guard *guard, struct standing *task,
 		return true;
 	if (look_at_stop(guard, task, stop, &signal))
 		return false; /* it is dying, and will tell of that */
+	/* What it waited for when our signals came goes on. */
 	if (!signal)
-		wait_again(task->tid);
+		(void)syscall_go_on_waiting(task->tid, OWN_SIGNALS);
 	if (ptrace_has_queued_trap(task->tid))
 		return ptrace_continue(task->tid, signal) != 0;
 	(void)ptrace_detach(task->tid, signal);

@@ -60,6 +60,18 @@ bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
 	return true;
 }
 
+bool syscall_go_on_waiting(pid_t tid, uint64_t own)
+{
+	const struct arch_ops *arch;
+	struct regs regs;
+
+	if (ptrace_get_regs(tid, &regs))
+		return false;
+	arch = arch_of_regs(&regs);
+	return !arch || !syscall_wait_again(tid, arch, &regs, own) ||
+	       !ptrace_set_regs(tid, &regs);
+}
+
 bool syscall_restart_wait(struct task *task, const struct arch_ops *arch)
 {
 	struct regs *regs = task_regs(task);

@@ -39,6 +39,9 @@ bool syscall_restart_wait(struct task *task, const struct arch_ops *arch);
 bool syscall_wait_again(pid_t tid, const struct arch_ops *arch,
 			struct regs *regs, uint64_t own);
 
+/* Of a task whose registers nobody has read yet; false when it is gone. */
+bool syscall_go_on_waiting(pid_t tid, uint64_t own);
+
 /*
  * Processes were attached to, which stops none of their tasks. But a task that
  * runs on by itself stops at no system calls: each is stopped once.
