@@ -158,6 +158,40 @@ START_TEST(as_libunwind_says)
 }
 END_TEST
 
+/* As the one of a process that has gone, for one with the image elsewhere. */
+START_TEST(kept_for_another_process)
+{
+	const struct module *module =
+		add("/usr/lib/x86_64-linux-gnu/libcrypto.so.3");
+	struct unwind_tabler *tabler;
+	struct module elsewhere, otherwise;
+	struct found found = { 0, 0 };
+	struct unwind_table table;
+	size_t spans;
+
+	if (!module)
+		return;
+	elsewhere = otherwise = *module;
+	elsewhere.bias += 0x5000000;
+	elsewhere.low += 0x5000000;
+	otherwise.low += 0x1000;
+	tabler = unwind_tabler_new(module, 1u << 20);
+	while (unwind_tabler_go_on(tabler))
+		;
+	ck_assert(unwind_tabler_table(tabler, &table));
+	spans = table.span_count;
+	ck_assert_uint_ge(unwind_tabler_settle(tabler),
+			  spans * sizeof(*table.spans));
+	ck_assert(unwind_tabler_is_of(tabler, &elsewhere));
+	ck_assert(!unwind_tabler_is_of(tabler, &otherwise));
+	ck_assert(unwind_tabler_table(tabler, &table));
+	ck_assert_uint_eq(table.span_count, spans);
+	look_at_all(module, &table, &found);
+	ck_assert_uint_gt(found.table, 1000);
+	unwind_tabler_free(tabler);
+}
+END_TEST
+
 START_TEST(too_many)
 {
 	const struct module *module = add("/proc/self/exe");
@@ -180,6 +214,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, as_libunwind_says, 0, 4);
+	tcase_add_test(tcase, kept_for_another_process);
 	tcase_add_test(tcase, too_many);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
