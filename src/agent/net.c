@@ -5,13 +5,12 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/signal_bit.h"
 #include "sysdeps/linux/procfs.h"
 
 /* A thread that blocks the signal may come at any time: ever more seldom. */
 #define LOOK_EVERY     NS_PER_SECOND
 #define MOST_DOUBLINGS 6
-
-#define BIT (1ull << (SIGTRAP - 1))
 
 /* Who ignores it goes on doing so; what the program has set itself stays. */
 static bool has_none(const struct tracee *tracee)
@@ -24,7 +23,7 @@ static bool has_none(const struct tracee *tracee)
 		if (!procfs_status(task->tid, &status) && status.has_memory)
 			return !((status.signals_caught |
 				  status.signals_ignored) &
-				 BIT);
+				 SIGNAL_BIT(SIGTRAP));
 	return false;
 }
 

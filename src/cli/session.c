@@ -15,6 +15,7 @@
 #include "base/account.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/signal_bit.h"
 #include "base/xalloc.h"
 #include "cli/attach_all.h"
 #include "cli/complain.h"
@@ -170,7 +171,7 @@ static int start_command(struct session *session)
 	if (options->user && find_user(options->user, &user))
 		return -EINVAL;
 	session->requests->tolerated =
-		!(session->inheritance.ignored & 1ull << (SIGINT - 1));
+		!(session->inheritance.ignored & SIGNAL_BIT(SIGINT));
 	err = launch(&session->tracer, &config, &session->child, &message);
 	if (message)
 		complain(err, "%s", message);

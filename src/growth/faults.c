@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/hash.h"
+#include "base/signal_bit.h"
 #include "base/xalloc.h"
 #include "stack/stack_copy.h"
 #include "sysdeps/linux/fault_events.h"
@@ -188,7 +189,7 @@ static bool blocks_signal(pid_t tid)
 	struct procfs_status status;
 
 	return !procfs_status(tid, &status) &&
-	       status.signals_blocked & UINT64_C(1) << (FAULT_SIGNAL - 1);
+	       status.signals_blocked & SIGNAL_BIT(FAULT_SIGNAL);
 }
 
 /* More samples than there should be before its signal. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/signal_bit.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/procfs.h"
@@ -27,8 +28,6 @@
 #include "sysdeps/linux/stand_apart.h"
 #include "sysdeps/linux/vitals.h"
 #include "sysdeps/syscall_maker.h"
-
-#define SIGTRAP_BIT (1ull << (SIGTRAP - 1))
 
 /* ---- whether it may be ---- */
 
@@ -144,7 +143,7 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 		return "it is frozen (by its cgroup)";
 	if (status.seccomp)
 		return "seccomp limits its system calls";
-	if (status.signals_ignored & SIGTRAP_BIT)
+	if (status.signals_ignored & SIGNAL_BIT(SIGTRAP))
 		return "it ignores SIGTRAP";
 	/* Who watches page faults is asked about forks, and may not answer. */
 	if (procfs_has_userfaultfd(pid))
@@ -161,11 +160,6 @@ const char *copy_refuse(pid_t pid, const struct mappings *mappings,
 }
 
 /* ---- system calls in its name ---- */
-
-/* What the instruction itself may raise must come through. */
-#define SIGNALS_HELD                                                    \
-	(~(SIGTRAP_BIT | 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | \
-	   1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1)))
 
 static bool is_in_sequence(const struct frozen_task *task)
 {
@@ -185,12 +179,12 @@ static bool may_step(const struct frozen_task *task)
 
 	if (ptrace_get_signal_mask(task->tid, &mask))
 		return false;
-	if (!(mask & SIGTRAP_BIT))
+	if (!(mask & SIGNAL_BIT(SIGTRAP)))
 		return true;
 	return !procfs_status(task->tid, &status) &&
 	       !((status.signals_caught | status.signals_ignored |
 		  status.signals_pending) &
-		 SIGTRAP_BIT);
+		 SIGNAL_BIT(SIGTRAP));
 }
 
 /* One that stands at nothing else than our own request, and can go on. */
@@ -255,7 +249,7 @@ static int call(struct frozen_task *task, taddr_t instruction, long number,
 	arch_syscall_maker.prepare(&regs, instruction, (uint64_t)number,
 				   arguments);
 	if (ptrace_get_signal_mask(task->tid, &mask) ||
-	    ptrace_set_signal_mask(task->tid, mask | SIGNALS_HELD))
+	    ptrace_set_signal_mask(task->tid, mask | ~SIGNALS_OF_INSTRUCTIONS))
 		return -ERR_GONE;
 	err = ptrace_set_regs(task->tid, &regs);
 	if (!err)

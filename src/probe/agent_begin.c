@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/signal_bit.h"
 #include "sysdeps/linux/procfs.h"
 
 /*
@@ -68,7 +69,7 @@ static bool blocks_traps(const struct task *task)
 	struct procfs_status status;
 
 	return runs(task) && !procfs_status(task->tid, &status) &&
-	       status.signals_blocked & 1ull << (SIGTRAP - 1);
+	       status.signals_blocked & SIGNAL_BIT(SIGTRAP);
 }
 
 /* The C library blocks all signals for a thread that begins. */

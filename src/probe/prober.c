@@ -7,6 +7,7 @@
 #include "agent/remains.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/signal_bit.h"
 #include "base/xalloc.h"
 #include "probe/picked.h"
 #include "probe/private.h"
@@ -224,7 +225,7 @@ static bool all_are_ending(const struct task *first)
 		    status.state == 'Z' || status.state == 'X')
 			continue;
 		lives = true;
-		if (status.signals_pending & 1ull << (SIGKILL - 1))
+		if (status.signals_pending & SIGNAL_BIT(SIGKILL))
 			return true;
 	}
 	return !lives;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "stack/cfi_number.h"
 
 /* Of the augmentation's letters libunwind keeps so many. */
 #define AUGMENTATION_MAX 4
@@ -53,21 +54,6 @@ struct checker {
 	bool has_data;         /* FDEs have augmentation data, too */
 };
 
-/* Numbers of more than 9 bytes are shifted out of libunwind's. */
-static uint64_t uleb128(struct cursor *c)
-{
-	uint64_t value = 0;
-	uint8_t byte = 0x80;
-
-	for (unsigned i = 0; i < 9 && byte & 0x80; i++) {
-		byte = cursor_u8(c);
-		value |= (uint64_t)(byte & 0x7f) << (7 * i);
-	}
-	if (byte & 0x80)
-		c->bad = true;
-	return value;
-}
-
 /* 0 for what isn't expected. libunwind here takes addresses for 8 bytes. */
 static unsigned encoded_size(uint8_t encoding, const struct arch_ops *arch)
 {
@@ -106,14 +92,14 @@ static void check_operand(struct checker *checker, char kind)
 		cursor_skip(c, checker->address_size);
 		break;
 	case 'b':
-		cursor_skip(c, uleb128(c));
+		cursor_skip(c, cfi_uleb128(c));
 		break;
 	case 'r':
-		if (uleb128(c) >= libunwind_registers())
+		if (cfi_uleb128(c) >= libunwind_registers())
 			c->bad = true;
 		break;
 	case 'u':
-		uleb128(c);
+		cfi_uleb128(c);
 		break;
 	default:
 		cursor_skip(c, kind - '0');
@@ -165,7 +151,7 @@ static void check_augmentation(struct checker *checker, const char *letters,
 	if (!*letters)
 		return;
 	checker->has_data = *letters == 'z';
-	size = uleb128(c);
+	size = cfi_uleb128(c);
 	begin = c->position;
 	for (letters++; *letters && !c->bad; letters++) {
 		unsigned skipped = 0;
@@ -202,8 +188,8 @@ static bool check_cie(struct checker *checker, struct cfi_entry *entry,
 	if (!letters || (version != 1 && version != 3))
 		return false;
 	cursor_skip(c, strlen(letters) + 1);
-	uleb128(c); /* code alignment */
-	uleb128(c); /* data alignment */
+	cfi_uleb128(c); /* code alignment */
+	cfi_uleb128(c); /* data alignment */
 	/* The return address's column is an index, too. */
 	if (cursor_u8(c) != arch->dwarf->return_address)
 		return false;
@@ -222,7 +208,7 @@ static bool check_fde(struct checker *checker, const struct cfi_record *record)
 	cursor_skip(c, checker->address_size); /* where the code begins */
 	cursor_skip(c, checker->address_size); /* its size */
 	if (checker->has_data)
-		cursor_skip(c, uleb128(c));
+		cursor_skip(c, cfi_uleb128(c));
 	return check_instructions(checker);
 }
 

@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "base/xalloc.h"
 #include "stack/cfi_check.h"
+#include "stack/cfi_number.h"
 
 /* It may be read for each record that has it. */
 #define COMMON_MOST 256
@@ -87,26 +88,10 @@ struct run {
 	bool gave_up;
 };
 
-/* As cfi_check.c has it: of more than 9 bytes there are none. */
-static uint64_t uleb128(struct cursor *c)
-{
-	const uint8_t first = cursor_u8(c);
-	const size_t begin = c->position - 1;
-	uint64_t value;
-
-	if (!(first & 0x80))
-		return first;
-	c->position = begin;
-	value = cursor_uleb128(c);
-	if (c->position - begin > 9)
-		c->bad = true;
-	return value;
-}
-
 static int64_t sleb128(struct cursor *c)
 {
 	const size_t begin = c->position;
-	const uint64_t value = uleb128(c);
+	const uint64_t value = cfi_uleb128(c);
 	const unsigned bits = 7 * (unsigned)(c->position - begin);
 
 	if (c->bad || bits >= 64 || !(value >> (bits - 1) & 1))
@@ -320,7 +305,7 @@ static void define_scaled(struct run *run, uint64_t base, int64_t factor)
 
 static void skip_block(struct cursor *c)
 {
-	cursor_skip(c, uleb128(c));
+	cursor_skip(c, cfi_uleb128(c));
 }
 
 /* About where the frame is; false when it's another one. */
@@ -331,18 +316,18 @@ static bool do_frame(struct run *run, uint8_t code)
 
 	switch (code) {
 	case DEF_CFA:
-		base = uleb128(c);
-		define(run, base, (int64_t)uleb128(c));
+		base = cfi_uleb128(c);
+		define(run, base, (int64_t)cfi_uleb128(c));
 		return true;
 	case DEF_CFA_SF:
-		base = uleb128(c);
+		base = cfi_uleb128(c);
 		define_scaled(run, base, sleb128(c));
 		return true;
 	case DEF_CFA_REGISTER:
-		set_base(run, uleb128(c));
+		set_base(run, cfi_uleb128(c));
 		return true;
 	case DEF_CFA_OFFSET:
-		run->state.offset = (int64_t)uleb128(c);
+		run->state.offset = (int64_t)cfi_uleb128(c);
 		return true;
 	case DEF_CFA_OFFSET_SF:
 		if (__builtin_mul_overflow(sleb128(c), run->common->data_align,
@@ -365,32 +350,35 @@ static bool do_register(struct run *run, uint8_t code)
 
 	switch (code) {
 	case OFFSET_EXTENDED:
-		reg = uleb128(c);
-		keep_in_frame(run, reg, (int64_t)uleb128(c));
+		reg = cfi_uleb128(c);
+		keep_in_frame(run, reg, (int64_t)cfi_uleb128(c));
 		return true;
 	case OFFSET_EXTENDED_SF:
-		reg = uleb128(c);
+		reg = cfi_uleb128(c);
 		keep_in_frame(run, reg, sleb128(c));
 		return true;
 	case RESTORE_EXTENDED:
-		restore(run, uleb128(c));
+		restore(run, cfi_uleb128(c));
 		return true;
 	case SAME_VALUE:
-		keep(run, uleb128(c),
+		keep(run, cfi_uleb128(c),
 		     (struct kept_register){ KEPT_AS_IT_IS, 0 });
 		return true;
 	case UNDEFINED:
-		keep(run, uleb128(c), (struct kept_register){ KEPT_ODDLY, 0 });
+		keep(run, cfi_uleb128(c),
+		     (struct kept_register){ KEPT_ODDLY, 0 });
 		return true;
 	case REGISTER:
-		keep(run, uleb128(c), (struct kept_register){ KEPT_ODDLY, 0 });
+		keep(run, cfi_uleb128(c),
+		     (struct kept_register){ KEPT_ODDLY, 0 });
 		/* It is an index in libunwind. */
-		if (uleb128(c) >= arch_native->dwarf->count)
+		if (cfi_uleb128(c) >= arch_native->dwarf->count)
 			run->gave_up = true;
 		return true;
 	case EXPRESSION:
 	case VAL_EXPRESSION:
-		keep(run, uleb128(c), (struct kept_register){ KEPT_ODDLY, 0 });
+		keep(run, cfi_uleb128(c),
+		     (struct kept_register){ KEPT_ODDLY, 0 });
 		skip_block(c);
 		return true;
 	}
@@ -420,7 +408,7 @@ static void do_other(struct run *run, uint8_t code)
 		recall(run);
 		break;
 	case GNU_ARGS_SIZE:
-		uleb128(c);
+		cfi_uleb128(c);
 		break;
 	case AARCH64_NEGATE_RA_STATE:
 		run->gave_up |= !run->spans->arch->dwarf->signs_addresses;
@@ -441,7 +429,7 @@ static void do_instruction(struct run *run)
 		advance(run, operand);
 		break;
 	case OFFSET:
-		keep_in_frame(run, operand, (int64_t)uleb128(&run->c));
+		keep_in_frame(run, operand, (int64_t)cfi_uleb128(&run->c));
 		break;
 	case RESTORE:
 		restore(run, operand);
@@ -477,7 +465,7 @@ static bool read_augmentation(struct cursor *c, const char *letters)
 
 	if (*letters != 'z')
 		return false;
-	size = uleb128(c);
+	size = cfi_uleb128(c);
 	data = *c;
 	cursor_skip(c, size);
 	for (letters++; *letters; letters++) {
@@ -503,9 +491,9 @@ static bool read_common(const struct cfi_record *record, struct cfi_common *ret)
 	if (!letters)
 		return false;
 	cursor_skip(&c, strlen(letters) + 1);
-	ret->code_align = uleb128(&c);
+	ret->code_align = cfi_uleb128(&c);
 	ret->data_align = sleb128(&c);
-	uleb128(&c);
+	cfi_uleb128(&c);
 	if (!read_augmentation(&c, letters) || c.bad)
 		return false;
 	ret->instructions = c;

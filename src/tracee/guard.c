@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signal_bit.h"
 #include "sysdeps/linux/freezer.h"
 #include "sysdeps/linux/last_signal.h"
 #include "sysdeps/linux/procfs.h"
@@ -550,7 +551,7 @@ static int look_at_stop(struct guard *guard, struct standing *task,
 }
 
 /* Of signals that wait; see is_own(). */
-#define OWN_SIGNALS (1ull << (SIGSTOP - 1) | 1ull << (SIGCONT - 1))
+#define OWN_SIGNALS (SIGNAL_BIT(SIGSTOP) | SIGNAL_BIT(SIGCONT))
 
 /* Returns whether we are done with it. */
 static bool put_back(struct guard *guard, struct standing *task,

@@ -10,15 +10,10 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/signal_bit.h"
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/patch.h"
-
-/* Every signal but those that the instruction itself may raise. */
-#define ASYNCHRONOUS_SIGNALS                               \
-	(~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) | \
-	   1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) |   \
-	   1ull << (SIGFPE - 1)))
 
 static bool emulate(struct task *task, struct trap *trap, struct regs *regs)
 {
@@ -135,7 +130,7 @@ static void step_once(struct tracer *tracer, struct task *task)
 	if (ptrace_set_regs(task->tid, &task->regs) ||
 	    ptrace_get_signal_mask(task->tid, &mask))
 		return;
-	ptrace_set_signal_mask(task->tid, mask | ASYNCHRONOUS_SIGNALS);
+	ptrace_set_signal_mask(task->tid, mask | ~SIGNALS_OF_INSTRUCTIONS);
 	if (!ptrace_step(task->tid, 0) && await(tracer, task))
 		tracer_unqueue_step(tracer, task);
 	task_forget_regs(task);
