@@ -4,13 +4,13 @@
 #include <libiberty/demangle.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/cxx_name.h"
+#include "base/thread.h"
 #include "base/xalloc.h"
 
 /* libiberty recurses as deep as a symbol is long. */
@@ -117,19 +117,9 @@ static bool join_or_cancel(pthread_t thread)
 /* Returns false when it had to be stopped. */
 static bool run_bounded(struct demangling *d)
 {
-	pthread_attr_t attr;
 	pthread_t thread;
-	sigset_t all;
-	int err;
 
-	/* Signals are for the thread that traces. */
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	pthread_attr_setsigmask_np(&attr, &all);
-	err = pthread_create(&thread, &attr, run_thread, d);
-	pthread_attr_destroy(&attr);
-	if (err)
+	if (thread_begin(&thread, STACK_SIZE, run_thread, d))
 		return true;
 	return join_or_cancel(thread);
 }

@@ -1,30 +1,67 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/xalloc.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* A thread that takes no signals for so long won't run the hook. */
+#define PATIENCE (5 * NS_PER_SECOND)
+#define MOMENT   (NS_PER_SECOND / 1000)
 
 static struct {
 	void (*run)(void *context);
 	void *context;
+	pthread_t owner;
+	/* Between threads: */
+	_Atomic bool asked, begun, done;
 } hook;
 
 void fatal_set_hook(void (*run)(void *context), void *context)
 {
+	hook.owner = pthread_self();
 	hook.run = run;
 	hook.context = context;
+}
+
+/* Nothing but the hook ends this wait once it has begun. */
+static bool have_it_run(void)
+{
+	const struct timespec moment = { .tv_nsec = MOMENT };
+	const uint64_t deadline = clock_now() + PATIENCE;
+
+	if (!hook.run && !hook.begun)
+		return false;
+	hook.asked = true;
+	if (!hook.begun && pthread_kill(hook.owner, SIGABRT))
+		return false;
+	while (!hook.done && (hook.begun || clock_now() < deadline))
+		nanosleep(&moment, NULL);
+	return hook.done;
 }
 
 bool fatal_run_hook(void)
 {
 	void (*run)(void *) = hook.run;
 
+	if (!pthread_equal(pthread_self(), hook.owner))
+		return have_it_run();
 	/* A failure inside the hook must not call it again. */
 	hook.run = NULL;
+	hook.begun = true;
 	if (run)
 		run(hook.context);
+	hook.done = true;
+	/* It goes on no more: who has asked ends the process. */
+	while (hook.asked)
+		pause();
 	return run;
 }
 

@@ -30,7 +30,9 @@ void xfree_cleanup(void *pointer_to_pointer);
 /*
  * What to do before the end when memory has run out or an invariant is
  * broken. Set by the command line, which alone knows what is attached. The
- * hook must not allocate; it may return.
+ * hook must not allocate; it may return. The thread that has set it runs it, as
+ * none but who traces can let go; it gets SIGABRT for that of another one, and
+ * a handler of that signal must call fatal_run_hook().
  */
 void fatal_set_hook(void (*hook)(void *context), void *context);
 

@@ -17,17 +17,18 @@ static const int crashes[] = {
 };
 
 /*
- * The default action is in place again by now (SA_RESETHAND). Raised once more,
- * since it may have been sent by somebody.
+ * Raised once more, since it may have been sent by somebody. Until then others
+ * may crash as well, and the one that traces is told so (xalloc.h).
  */
-static void on_crash(int signal)
+static void on_crash(int number)
 {
 	static const char text[] = "calltrap: internal error: a crash\n";
 
 	if (fatal_run_hook() &&
 	    write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		_exit(EXIT_FAILURE);
-	raise(signal);
+	signal(number, SIG_DFL);
+	raise(number);
 }
 
 static bool is_taken(int signal)
@@ -41,7 +42,7 @@ void crash_prepare(void)
 {
 	const struct sigaction action = {
 		.sa_handler = on_crash,
-		.sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER,
+		.sa_flags = SA_ONSTACK | SA_NODEFER,
 	};
 	size_t size = ROOM + sysconf(_SC_MINSIGSTKSZ);
 	const stack_t stack = { .ss_sp = xmalloc(size), .ss_size = size };

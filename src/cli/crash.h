@@ -3,9 +3,10 @@
 #define CALLTRAP_CRASH_H
 
 /*
- * When the calling thread crashes (SIGSEGV, SIGABRT and the like), or its stack
- * overflows, the fatal hook is run before calltrap dies of it. Signals that
- * somebody else handles already (a sanitizer) are left to that.
+ * When the calling thread, or one that thread_begin() has begun, crashes
+ * (SIGSEGV, SIGABRT and the like), or its stack overflows, the fatal hook is run
+ * before calltrap dies of it. Signals that somebody else handles already (a
+ * sanitizer) are left to that.
  */
 void crash_prepare(void);
 

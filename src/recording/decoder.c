@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "base/xalloc.h"
 #include "recording/events.h"
 
@@ -204,29 +204,6 @@ static void *decode_all(void *context)
 
 /* ---- who plays ---- */
 
-/* Signals are for who plays, but for those that tell of a crash. */
-static void fill_mask(sigset_t *mask)
-{
-	static const int crashes[] = { SIGSEGV, SIGBUS,  SIGILL,
-				       SIGFPE,  SIGABRT, SIGSYS };
-
-	sigfillset(mask);
-	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
-		sigdelset(mask, crashes[i]);
-}
-
-static bool begin_thread(struct decoder *decoder)
-{
-	sigset_t mask, own;
-	int error;
-
-	fill_mask(&mask);
-	pthread_sigmask(SIG_SETMASK, &mask, &own);
-	error = pthread_create(&decoder->thread, NULL, decode_all, decoder);
-	pthread_sigmask(SIG_SETMASK, &own, NULL);
-	return !error;
-}
-
 /* A thread that waits for a pipe could not be told to stop. */
 struct decoder *decoder_new(struct source_blocks *source,
 			    const struct decoder_part *part)
@@ -237,7 +214,9 @@ struct decoder *decoder_new(struct source_blocks *source,
 	decoder->part = *part;
 	pthread_mutex_init(&decoder->lock, NULL);
 	pthread_cond_init(&decoder->changed, NULL);
-	decoder->has_thread = source->can_seek && begin_thread(decoder);
+	decoder->has_thread =
+		source->can_seek &&
+		!thread_begin(&decoder->thread, 0, decode_all, decoder);
 	return decoder;
 }
 

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "base/xalloc.h"
 #include "recording/numbers.h"
 #include "report/file/exposed.h"
@@ -164,19 +164,6 @@ static void free_file(struct sink_file *file)
 	free(file);
 }
 
-/* Signals are for the thread that traces. */
-static int begin_thread(struct sink_file *file)
-{
-	sigset_t all, own;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &own);
-	err = pthread_create(&file->thread, NULL, write_all, file);
-	pthread_sigmask(SIG_SETMASK, &own, NULL);
-	return -err;
-}
-
 static int open_path(const char *path, bool predictable)
 {
 	int fd;
@@ -211,7 +198,7 @@ int sink_file_open(const char *path, bool predictable,
 	if (!err)
 		err = write_packed(file, &text);
 	if (!err)
-		err = begin_thread(file);
+		err = -thread_begin(&file->thread, 0, write_all, file);
 	if (err)
 		free_file(file);
 	else

@@ -2,12 +2,12 @@
 #include "tracee/reaper.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "base/xalloc.h"
 #include "sysdeps/linux/ptrace.h"
 #include "tracee/tracer.h"
@@ -80,30 +80,13 @@ static void *reap(void *context)
 	return NULL;
 }
 
-static int start_thread(struct reaper *reaper)
-{
-	pthread_attr_t attr;
-	sigset_t all, own;
-	int error;
-
-	/* Signals are for the thread that traces. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &own);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	error = pthread_create(&reaper->thread, &attr, reap, reaper);
-	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &own, NULL);
-	return error;
-}
-
 struct reaper *reaper_start(void)
 {
 	struct reaper *reaper = xcalloc(1, sizeof(*reaper));
 
 	pthread_mutex_init(&reaper->lock, NULL);
 	pthread_cond_init(&reaper->changed, NULL);
-	if (!start_thread(reaper))
+	if (!thread_begin(&reaper->thread, STACK_SIZE, reap, reaper))
 		return reaper;
 	free(reaper);
 	return NULL;

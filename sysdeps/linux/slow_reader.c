@@ -2,7 +2,6 @@
 #include "sysdeps/linux/slow_reader.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #define PAGE 4096
 
@@ -67,27 +67,11 @@ static void *serve(void *argument)
 	return NULL;
 }
 
-/* Signals are for the thread that traces. */
-static int start(struct slow_reader *reader)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-	sigset_t all;
-	int err;
-
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setsigmask_np(&attr, &all);
-	err = pthread_create(&thread, &attr, serve, reader);
-	pthread_attr_destroy(&attr);
-	return err;
-}
-
 struct slow_reader *slow_reader_new(void)
 {
 	struct slow_reader *reader = calloc(1, sizeof(*reader));
 	pthread_condattr_t attr;
+	pthread_t thread;
 
 	if (!reader)
 		return NULL;
@@ -96,8 +80,10 @@ struct slow_reader *slow_reader_new(void)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&reader->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	if (!start(reader))
+	if (!thread_begin(&thread, 0, serve, reader)) {
+		pthread_detach(thread);
 		return reader;
+	}
 	destroy(reader);
 	return NULL;
 }

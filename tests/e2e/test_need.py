@@ -104,6 +104,47 @@ for each_way, each_signal in (
     register_crash(each_way, each_signal)
 
 
+FAMILY = """family ident counts bytes
+acquire ident(size) = handle
+"""
+
+
+def beside_round(case, number, way, wanted, words):
+    """One of calltrap's other threads, which writes the recording."""
+    target = start_target(case)
+    trigger = case.path("trigger.%d" % number)
+    hungry = h.build("hungry.so", "hungry.c", "-shared", "-fPIC", "-O1")
+    recording = case.path("recording.%d" % number)
+    env = {"LD_PRELOAD": hungry, "HUNGRY": trigger, "HUNGRY_BESIDE": "1"}
+    tracer = case.start(
+        [h.CALLTRAP, "record", "--engine=trap", "-o", recording, "--family",
+         case.write("ident.conf", FAMILY), "-p", str(target.pid)],
+        env=dict(env, HUNGRY_WAY=way) if way else env)
+    h.wait_until(lambda: os.path.exists(recording) and
+                 os.path.getsize(recording) > 10000, "the first calls")
+    case.write(os.path.basename(trigger), "")
+    h.check_equal(go_on_without(tracer, target), -wanted,
+                  "status of calltrap; " + tracer.err)
+    h.check("calltrap: internal error: " + words in tracer.err,
+            "calltrap said: " + tracer.err)
+
+
+def register_beside(way, wanted, words):
+    @h.test("in a thread of calltrap's that traces nothing: " +
+            (way or "out of memory"), users=way == "overflow")
+    def run(case):
+        for number in range(ROUNDS // 3):
+            beside_round(case, number, way, wanted, words)
+
+
+for each_way, each_signal, each_words in (
+        ("wild pointer", signal.SIGSEGV, "a crash"),
+        ("overflow", signal.SIGSEGV, "a crash"),
+        ("abort", signal.SIGABRT, "a crash"),
+        ("", signal.SIGABRT, "out of memory")):
+    register_beside(each_way, each_signal, each_words)
+
+
 def tracers_of(pid):
     """Of all its threads."""
     return {h.tracer_of(int(tid)) for tid in os.listdir("/proc/%d/task" % pid)}

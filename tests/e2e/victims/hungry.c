@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Preloaded: as soon as the file $HUNGRY exists there is no memory, or, as
- * $HUNGRY_WAY says, malloc() does what it should not.
+ * $HUNGRY_WAY says, malloc() does what it should not; with $HUNGRY_BESIDE only
+ * in threads that other signals aren't for.
  */
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,12 +36,21 @@ static void misbehave(const char *way)
 		abort();
 }
 
+static int is_anywhere(void)
+{
+	sigset_t blocked;
+
+	return !getenv("HUNGRY_BESIDE") ||
+	       (!pthread_sigmask(SIG_SETMASK, NULL, &blocked) &&
+		sigismember(&blocked, SIGTERM));
+}
+
 static int is_hungry(void)
 {
 	int saved = errno, hungry;
 	const char *path = getenv("HUNGRY"), *way = getenv("HUNGRY_WAY");
 
-	hungry = path && !access(path, F_OK);
+	hungry = path && !access(path, F_OK) && is_anywhere();
 	if (hungry && way)
 		misbehave(way);
 	errno = hungry ? ENOMEM : saved;
