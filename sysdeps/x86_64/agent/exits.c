@@ -4,6 +4,7 @@
 #include "sysdeps/x86_64/agent/entries.h"
 #include "sysdeps/x86_64/agent/notes.h"
 #include "sysdeps/x86_64/agent/returns.h"
+#include "sysdeps/x86_64/agent/room.h"
 #include "sysdeps/x86_64/agent/threads.h"
 
 /*
@@ -78,9 +79,7 @@ void note_return(const struct config *config, const struct agent_frame *frame,
 	    is_too_old(config, frame))
 		return;
 	block = block_at(config, thread->block);
-	if (block->head + AGENT_WATCH_STORED_WORDS -
-		    __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) >
-	    config->ring_words)
+	if (!has_words(config, block, AGENT_WATCH_STORED_WORDS))
 		own_add(&block->dropped, 1);
 	else if (stored || kind != AGENT_WATCH_RETURN ||
 		 !write_behind(config, block, thread, frame, now))

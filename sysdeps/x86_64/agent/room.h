@@ -19,12 +19,23 @@ static inline bool serves_traps(const struct config *config, uint64_t now)
 	       (int64_t)(config->patience >> FRESH_BITS);
 }
 
+/*
+ * A handler may come between the two, and what it has written be read by then: the one
+ * that was looked at first lies behind the other.
+ */
+static inline bool has_words(const struct config *config,
+			     const struct agent_block *block, unsigned words)
+{
+	const uint64_t head = __atomic_load_n(&block->head, __ATOMIC_ACQUIRE);
+	const uint64_t tail = __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE);
+
+	return (int64_t)(head + words - tail) <= (int64_t)config->ring_words;
+}
+
 static inline bool is_full(const struct config *config,
 			   const struct agent_block *block, unsigned words)
 {
-	return block->head + words + AGENT_RING_SLACK -
-		       __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) >
-	       config->ring_words;
+	return !has_words(config, block, words + AGENT_RING_SLACK);
 }
 
 /*
@@ -47,23 +58,14 @@ static inline bool has_room(const struct config *config,
 	return false;
 }
 
-/* Its entry was told, before which there was more room than that. */
-static inline bool has_room_to_return(const struct config *config,
-				      const struct agent_block *block,
-				      unsigned words)
-{
-	return block->head + words -
-		       __atomic_load_n(&block->tail, __ATOMIC_ACQUIRE) <=
-	       config->ring_words;
-}
-
 static inline bool has_record_room(const struct config *config,
 				   struct agent_block *block,
 				   const struct agent_frame *frame,
 				   unsigned words)
 {
+	/* Its entry was told, before which there was more room than that. */
 	return (frame->stub->failure & AGENT_REPLACES &&
-		has_room_to_return(config, block, words)) ||
+		has_words(config, block, words)) ||
 	       has_room(config, block, words);
 }
 
