@@ -63,10 +63,14 @@ static unsigned most_words(const struct ring *ring)
 /* Beside its words: calltrap has read it before one that stands before it. */
 #define WAS_READ 0x8000u
 
+#define MARKS ((uint64_t)(WAS_READ | AGENT_TAKEN))
+
+_Static_assert(AGENT_WATCH_WORDS < AGENT_TAKEN, "there is room for both");
+
 /* How many words the record at a position has; 0: it isn't written yet. */
 static unsigned length_at(const struct ring *ring, uint64_t position)
 {
-	const uint64_t header = word_at(ring, position) & ~(uint64_t)WAS_READ;
+	const uint64_t header = word_at(ring, position) & ~MARKS;
 	const unsigned words = header & 0xffff;
 
 	if (words < least_words(ring) || words > most_words(ring) ||
@@ -176,6 +180,12 @@ size_t record_memory(const struct agent_record *record, uint64_t address,
 	return size;
 }
 
+static bool is_withheld(const struct ring *ring)
+{
+	return ring->position - ring->withheld.from <
+	       ring->withheld.to - ring->withheld.from;
+}
+
 /* How many words there are to be taken; 0: the record isn't whole yet. */
 static unsigned next_length(struct ring *ring, uint64_t head)
 {
@@ -183,6 +193,8 @@ static unsigned next_length(struct ring *ring, uint64_t head)
 
 	keep_up(ring, head);
 	for (;;) {
+		if (is_withheld(ring))
+			return 0;
 		words = length_at(ring, ring->position);
 		if (words > head - ring->position)
 			return 0;
@@ -593,7 +605,7 @@ bool ring_read_watched(struct ring *ring, uint64_t head, bool joins,
 		       struct agent_watched *ret)
 {
 	keep_up(ring, head);
-	if (ring->position == head)
+	if (ring->position == head || is_withheld(ring))
 		return false;
 	expect_words(ring);
 	if (!read_known(ring, head, ret) && !read_any(ring, head, ret))
@@ -603,14 +615,43 @@ bool ring_read_watched(struct ring *ring, uint64_t head, bool joins,
 	return true;
 }
 
-void ring_pass_over(struct ring *ring, uint64_t head)
+void ring_withhold(struct ring *ring, uint64_t head)
 {
+	uint64_t to;
+
 	keep_up(ring, head);
 	if (ring->position == head)
+		return;
+	to = ring->position;
+	do
+		to++;
+	while (to != head && !length_at(ring, to));
+	ring->withheld = (struct agent_gap){ ring->position, to };
+}
+
+/* Its thread may be about to take the first word away, and to write it anew. */
+static bool take_at(const struct ring *ring, uint64_t position)
+{
+	uint64_t *at = &ring->words[position & (ring->size - 1)];
+	uint64_t header = word_at(ring, position);
+
+	return length_at(ring, position) &&
+	       __atomic_compare_exchange_n(at, &header, header | AGENT_TAKEN,
+					   false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+void ring_pass_over(struct ring *ring, uint64_t head)
+{
+	const struct agent_gap withheld = ring->withheld;
+
+	ring->withheld = (struct agent_gap){ 0, 0 };
+	keep_up(ring, head);
+	if (ring->position != withheld.from || take_at(ring, ring->position))
 		return;
 	ring->lost++;
 	forget_told(ring);
 	do
 		ring->position++;
-	while (ring->position != head && !length_at(ring, ring->position));
+	while (ring->position != withheld.to && !take_at(ring, ring->position));
 }

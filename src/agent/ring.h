@@ -24,6 +24,8 @@ struct ring {
 	struct ring_walk *walks; /* AGENT_KEPT_WALKS, or NULL */
 	struct ring_told *told;  /* or NULL */
 	bool misses_walks; /* that it knows may have been among what it lost */
+	/* Given up, or about to be: nothing there is read meanwhile. None: 0 words. */
+	struct agent_gap withheld;
 	/* Of the last entry: what follows there may be told without these. */
 	uint64_t entry_end;
 	taddr_t entry_slot, entry_return_address;
@@ -113,9 +115,15 @@ bool ring_read_watched(struct ring *ring, uint64_t head, bool joins,
 		       struct agent_watched *ret);
 
 /*
- * The record at the position will never be finished (its thread has ended, or
- * has jumped out of a signal handler): goes on at the next one that is whole,
- * or at head. What it may have told of a walk isn't known.
+ * The record at the position isn't finished for so long that others aren't to wait for it:
+ * its thread stands, runs a handler of signals, or has jumped out of one. What isn't whole
+ * from there on is withheld, and the thread is to be told that.
+ */
+void ring_withhold(struct ring *ring, uint64_t head);
+
+/*
+ * Later, when all know of it: goes on at the first that has become whole and isn't written
+ * once more, or behind all of it. What that may have told of a walk isn't known.
  */
 void ring_pass_over(struct ring *ring, uint64_t head);
 

@@ -344,6 +344,36 @@ static void look_for_missed(struct shared *shared, unsigned block, uint64_t now)
 /* How long a record may be on its way before it is given up. */
 #define STUCK_TIME NS_PER_SECOND
 
+/* Until then a thread that is told of it, or has finished just before, has done so. */
+#define SETTLE_TIME (NS_PER_SECOND / 20)
+
+/* Its thread finds it there when it goes on, however late. */
+static void tell_given_up(struct shared *shared, unsigned block)
+{
+	struct agent_block *own = block_at(shared, block);
+	const struct agent_gap *gap = &shared->rings[block].withheld;
+
+	own->given_up[shared->given_ups[block]++ % AGENT_GIVEN_UP] = *gap;
+	__atomic_store_n(&own->given_up_to, gap->to, __ATOMIC_SEQ_CST);
+}
+
+static void give_up(struct shared *shared, unsigned block, uint64_t head,
+		    uint64_t now)
+{
+	struct ring *ring = &shared->rings[block];
+
+	if (ring->withheld.to) {
+		ring_pass_over(ring, head);
+		shared->stuck[block] = 0;
+		return;
+	}
+	/* First: its thread may finish it at any moment. */
+	ask_for_walks(shared, ring, now);
+	ring_withhold(ring, head);
+	tell_given_up(shared, block);
+	shared->stuck[block] = now - STUCK_TIME + SETTLE_TIME;
+}
+
 static void look_for_stuck(struct shared *shared, unsigned block, uint64_t head,
 			   uint64_t now)
 {
@@ -354,10 +384,7 @@ static void look_for_stuck(struct shared *shared, unsigned block, uint64_t head,
 	} else if (!shared->stuck[block]) {
 		shared->stuck[block] = now;
 	} else if (now - shared->stuck[block] > STUCK_TIME) {
-		/* First: its thread may finish it at any moment. */
-		ask_for_walks(shared, ring, now);
-		ring_pass_over(ring, head);
-		shared->stuck[block] = 0;
+		give_up(shared, block, head, now);
 	}
 }
 
@@ -582,6 +609,7 @@ static void take_back(struct shared *shared, unsigned block)
 	if (ring->position != head)
 		lose_rest(ring, own);
 	ring->position = head;
+	ring->withheld = (struct agent_gap){ 0, 0 };
 	shared->stuck[block] = 0;
 	shared->readers[block] = 0;
 	__atomic_store_n(&own->waiting, 0, __ATOMIC_RELAXED);

@@ -44,8 +44,9 @@ struct shared {
 	bool is_idle[SHARED_BLOCKS];
 	uint64_t goals[SHARED_BLOCKS]; /* positions up to which one is read */
 	uint64_t stuck[SHARED_BLOCKS]; /* since when one's record isn't written */
-	uint64_t asked_for_walks;      /* when all were to be told again */
-	unsigned readers[SHARED_BLOCKS]; /* its thread's entry + 1 */
+	unsigned given_ups[SHARED_BLOCKS]; /* how often one was given up there */
+	uint64_t asked_for_walks;          /* when all were to be told again */
+	unsigned readers[SHARED_BLOCKS];   /* its thread's entry + 1 */
 	unsigned next_way; /* of a range that is overwritten next */
 	/* Of struct agent_tables: so much is taken. */
 	unsigned tables, spans, strides, span_rules;

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "agent/callable.h"
@@ -1931,8 +1932,10 @@ START_TEST(a_walk_that_was_passed_over_is_told_again)
 		read_watched_at(second);
 		ck_assert_uint_eq(shared_lost(&shared), 0);
 		read_watched_at(2 * second + 1);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+		read_watched_at(3 * second);
 		*entry = header;
-		read_watched_at(2 * second + 2);
+		read_watched_at(3 * second + 1);
 		ck_assert_uint_eq(watched.entries, 0);
 		ck_assert_uint_eq(shared_lost(&shared), 2);
 		ck_assert(call_from_here());
@@ -3419,6 +3422,93 @@ START_TEST(a_nest_stands_until_it_is_told_of)
 }
 END_TEST
 
+/* ---- threads that stand within a hook ---- */
+
+/*
+ * The processor's trap flag stops a call behind each of its instructions in turn. There
+ * calltrap reads for longer than it waits for a record, before and behind another call.
+ */
+static struct {
+	unsigned step, at; /* so many have been made; that one is it */
+	uint64_t now;      /* of calltrap's clock */
+	void (*read)(uint64_t now);
+	void (*calls)(void);
+	unsigned long made;
+	bool wrong; /* no assertions: check's own code would be stepped through */
+} stepped;
+
+#define TRAP_FLAG 0x100
+
+static void let_time_go_by(void)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		stepped.read(stepped.now);
+		stepped.now += 1000000001;
+	}
+}
+
+static void stand_at_step(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *there = context;
+
+	(void)signal, (void)info;
+	if (stepped.step++ != stepped.at)
+		return;
+	there->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+	let_time_go_by();
+	stepped.calls();
+	let_time_go_by();
+	stepped.calls();
+}
+
+static void set_flag(void)
+{
+	__asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" : : : "cc");
+}
+
+static void clear_flag(void)
+{
+	__asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" : : : "cc");
+}
+
+/* Returns how many calls were made. */
+static unsigned long stand_everywhere(void (*read)(uint64_t),
+				      void (*calls)(void))
+{
+	const struct sigaction action = { .sa_sigaction = stand_at_step,
+					  .sa_flags = SA_SIGINFO | SA_NODEFER };
+	struct sigaction before;
+
+	memset(&stepped, 0, sizeof(stepped));
+	stepped.read = read;
+	stepped.calls = calls;
+	stepped.now = 1000000000;
+	sigaction(SIGTRAP, &action, &before);
+	do {
+		stepped.step = 0;
+		stepped.at++;
+		set_flag();
+		stepped.calls();
+		clear_flag();
+		let_time_go_by();
+	} while (stepped.step > stepped.at);
+	sigaction(SIGTRAP, &before, NULL);
+	ck_assert_uint_gt(stepped.at, 50);
+	ck_assert(!stepped.wrong);
+	return stepped.made;
+}
+
+static void call_once(void)
+{
+	stepped.made++;
+	slot(1, 0, 0, 0, 0, 0);
+}
+
+static void read_all_at(uint64_t now)
+{
+	shared_read(&shared, now, see, see_entry, NULL);
+}
+
 static void set_up_replaced(uint64_t mode)
 {
 	memset(&within, 0, sizeof(within));
@@ -3462,6 +3552,47 @@ START_TEST(a_call_whose_return_is_replaced_is_recorded)
 				a_call_whose_return_is_replaced_is_recorded_fn <
 		4096);
 	ck_assert_uint_eq(shared_lost(&shared), 0);
+	tear_down();
+}
+END_TEST
+
+/* Whatever it is about to write. */
+START_TEST(a_call_is_told_once_wherever_its_thread_stands_for_long)
+{
+	unsigned long made;
+
+	set_up(AGENT_RECORDS);
+	if (_i)
+		put_stub(0, original, AGENT_REPLACES, STUB_NOTES);
+	memset(&seen, 0, sizeof(seen));
+	made = stand_everywhere(read_all_at, call_once);
+	ck_assert_uint_eq(seen.count, made);
+	ck_assert_uint_eq(seen.entries, _i ? made : 0);
+	ck_assert_uint_eq(seen.sum, made);
+	ck_assert_uint_eq(shared_lost(&shared), 0);
+	tear_down();
+}
+END_TEST
+
+static void call_watched_once(void)
+{
+	stepped.made++;
+	stepped.wrong |= !call_watched(1);
+}
+
+START_TEST(a_watched_call_is_told_once_wherever_its_thread_stands_for_long)
+{
+	unsigned long made;
+
+	if (watch(0)) {
+		learn();
+		read_watched();
+		memset(&watched, 0, sizeof(watched));
+		made = stand_everywhere(read_watched_at, call_watched_once);
+		ck_assert_uint_eq(watched.entries, made);
+		ck_assert_uint_eq(watched.returns, made);
+		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
 	tear_down();
 }
 END_TEST
@@ -4278,6 +4409,12 @@ int main(void)
 	tcase_add_test(tests, marks_are_found_where_nobody_counts_them);
 	tcase_add_test(tests, what_is_kept_again_is_marked_while_it_is_told);
 	tcase_add_test(tests, a_call_whose_return_is_replaced_is_recorded);
+	tcase_add_loop_test(
+		tests, a_call_is_told_once_wherever_its_thread_stands_for_long,
+		0, 2);
+	tcase_add_test(
+		tests,
+		a_watched_call_is_told_once_wherever_its_thread_stands_for_long);
 	tcase_add_test(tests, each_call_is_counted_or_told_of);
 	tcase_add_test(tests, what_is_but_counted_returns_by_itself);
 	tcase_add_test(tests, without_a_sign_of_life_all_are_counted);

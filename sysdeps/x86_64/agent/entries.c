@@ -218,6 +218,7 @@ static inline void end_told(struct agent_told *told, uint64_t before,
 
 /* An entry's words in a ring, as they are written. */
 struct ring_entry {
+	struct agent_block *block;
 	uint64_t *ring;
 	uint64_t mask, position;
 	unsigned words, next; /* all; the one that comes next */
@@ -264,6 +265,7 @@ static inline struct ring_entry begin_entry(const struct config *config,
 	const unsigned arguments =
 		has_arguments(config, frame) ? frame->stub->arguments : 0;
 	struct ring_entry entry = {
+		.block = block,
 		.ring = block->ring,
 		.mask = config->ring_words - 1,
 		.words = fixed + arguments + more,
@@ -307,12 +309,20 @@ static inline unsigned words_of(const struct pieces *pieces)
 	return pieces ? pieces->words : 0;
 }
 
-/* It can be read from now on. */
-static inline void end_entry(const struct ring_entry *entry)
+/*
+ * It can be read from now on. False: it is to be written once more, and the call begins
+ * now, behind all that was told of meanwhile.
+ */
+static inline bool end_entry(const struct config *config,
+			     struct agent_frame *frame,
+			     const struct ring_entry *entry)
 {
-	__atomic_store_n(&entry->ring[entry->position & entry->mask],
-			 agent_record_header(entry->position, entry->words),
-			 __ATOMIC_RELEASE);
+	if (__builtin_expect(end_record(config, entry->block, entry->position,
+					entry->words),
+			     1))
+		return true;
+	frame->began = ticks();
+	return false;
 }
 
 static inline void note_entered(const struct agent_thread *thread,
@@ -328,18 +338,25 @@ void write_entry(const struct config *config, const struct agent_thread *thread,
 {
 	const uint64_t complete = stack->complete ? AGENT_COMPLETE : 0;
 	const unsigned words = words_of(pieces);
-	const unsigned frames = stack->count - agent_kept_of(flags);
-	struct ring_entry entry =
-		begin_entry(config, thread, frame, AGENT_WATCH_ENTRY,
-			    frame->slot, AGENT_WATCH_FIXED, frames + 1 + words);
-	unsigned i;
+	struct ring_entry entry;
+	unsigned frames, i;
 
-	put_value(&entry, frames | complete | flags | agent_pieces_bits(words));
-	for (i = 0; i < frames; i++)
-		put_word(&entry, stack->frames[i]);
-	put_word(&entry, name);
-	put_pieces(&entry, frame, pieces);
-	end_entry(&entry);
+	for (;;) {
+		frames = stack->count - agent_kept_of(flags);
+		entry = begin_entry(config, thread, frame, AGENT_WATCH_ENTRY,
+				    frame->slot, AGENT_WATCH_FIXED,
+				    frames + 1 + words);
+		put_value(&entry,
+			  frames | complete | flags | agent_pieces_bits(words));
+		for (i = 0; i < frames; i++)
+			put_word(&entry, stack->frames[i]);
+		put_word(&entry, name);
+		put_pieces(&entry, frame, pieces);
+		if (end_entry(config, frame, &entry))
+			break;
+		/* What was told before isn't known any more. */
+		flags = agent_without_kept(flags);
+	}
 	note_entered(thread, frame, &entry);
 }
 
@@ -349,13 +366,15 @@ static inline void write_known(const struct config *config,
 			       const struct pieces *pieces, uint64_t name)
 {
 	const unsigned words = words_of(pieces);
-	struct ring_entry entry =
-		begin_entry(config, thread, frame,
-			    agent_watch_kind_bits(AGENT_WATCH_KNOWN, words),
-			    name, AGENT_WATCH_SHORT, words);
+	struct ring_entry entry;
 
-	put_pieces(&entry, frame, pieces);
-	end_entry(&entry);
+	do {
+		entry = begin_entry(config, thread, frame,
+				    agent_watch_kind_bits(AGENT_WATCH_KNOWN,
+							  words),
+				    name, AGENT_WATCH_SHORT, words);
+		put_pieces(&entry, frame, pieces);
+	} while (!end_entry(config, frame, &entry));
 	note_entered(thread, frame, &entry);
 }
 
@@ -480,18 +499,20 @@ enter_counted(const struct config *config, struct agent_frame *frame)
 
 static void write_begin(const struct config *config,
 			const struct agent_thread *thread,
-			const struct agent_frame *frame, uint64_t caller,
+			struct agent_frame *frame, uint64_t caller,
 			uint64_t flags, const struct pieces *pieces)
 {
-	struct ring_entry entry =
-		begin_entry(config, thread, frame, AGENT_WATCH_ENTRY,
-			    frame->slot, AGENT_WATCH_FIXED, 2 + pieces->words);
+	struct ring_entry entry;
 
-	put_value(&entry, 1 | flags | agent_pieces_bits(pieces->words));
-	put_word(&entry, caller);
-	put_word(&entry, 0);
-	put_pieces(&entry, frame, pieces);
-	end_entry(&entry);
+	do {
+		entry = begin_entry(config, thread, frame, AGENT_WATCH_ENTRY,
+				    frame->slot, AGENT_WATCH_FIXED,
+				    2 + pieces->words);
+		put_value(&entry, 1 | flags | agent_pieces_bits(pieces->words));
+		put_word(&entry, caller);
+		put_word(&entry, 0);
+		put_pieces(&entry, frame, pieces);
+	} while (!end_entry(config, frame, &entry));
 }
 
 static inline bool find_pieces_first(const struct config *config,

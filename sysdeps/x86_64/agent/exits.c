@@ -17,7 +17,7 @@ static inline bool own_follow(struct agent_block *block, uint64_t position,
 	return change_own_word(&block->head, position, position + words);
 }
 
-/* False: something else was written since its entry. */
+/* False: something else was written since its entry, or it was given up. */
 static inline bool write_behind(const struct config *config,
 				struct agent_block *block,
 				const struct agent_thread *thread,
@@ -34,13 +34,11 @@ static inline bool write_behind(const struct config *config,
 	ring[(position + AGENT_WATCH_STUB) & mask] =
 		agent_record_stub(frame->stub->index, 0, AGENT_WATCH_FOLLOWS,
 				  thread->tid);
-	__atomic_store_n(&ring[position & mask],
-			 agent_record_header(position, AGENT_WATCH_SHORT),
-			 __ATOMIC_RELEASE);
-	return true;
+	return end_record(config, block, position, AGENT_WATCH_SHORT);
 }
 
-static void write_return(const struct config *config, struct agent_block *block,
+/* False: to be written once more. */
+static bool write_return(const struct config *config, struct agent_block *block,
 			 uint32_t tid, const struct agent_frame *frame,
 			 uint64_t now, enum agent_watch_kind kind, bool stored)
 {
@@ -62,9 +60,7 @@ static void write_return(const struct config *config, struct agent_block *block,
 		ring[(behind + 2) & mask] =
 			*(const uint64_t *)frame->arguments[0];
 	}
-	__atomic_store_n(&ring[position & mask],
-			 agent_record_header(position, words),
-			 __ATOMIC_RELEASE);
+	return end_record(config, block, position, words);
 }
 
 void note_return(const struct config *config, const struct agent_frame *frame,
@@ -83,8 +79,9 @@ void note_return(const struct config *config, const struct agent_frame *frame,
 		own_add(&block->dropped, 1);
 	else if (stored || kind != AGENT_WATCH_RETURN ||
 		 !write_behind(config, block, thread, frame, now))
-		write_return(config, block, thread->tid, frame, now, kind,
-			     stored);
+		while (!write_return(config, block, thread->tid, frame, now,
+				     kind, stored))
+			now = ticks();
 }
 
 void agent_returned(const struct agent_frame *frame, uint64_t now)

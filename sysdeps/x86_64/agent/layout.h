@@ -24,7 +24,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 36
+#define AGENT_VERSION 43
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -756,6 +756,17 @@ struct agent_told {
 };
 
 /*
+ * Positions of a ring at which calltrap waits no longer for a record to become whole. Who
+ * finishes it after all sees that there, takes its first word away, and writes it anew;
+ * or calltrap has marked that one before (AGENT_TAKEN).
+ */
+struct agent_gap {
+	uint64_t from, to;
+};
+
+#define AGENT_GIVEN_UP 8
+
+/*
  * A block; the ring follows. Positions in that only ever grow, whoever has the
  * block.
  */
@@ -771,7 +782,9 @@ struct agent_block {
 	uint64_t tail;          /* … and read */
 	uint64_t turned_ticks;  /* of waited_ticks: on a processor */
 	uint64_t compared;      /* walks: by the call with that slot; or 0 */
-	uint64_t unused_too[5];
+	uint64_t given_up_to;   /* what lies before that may be … */
+	uint64_t unused_too[4];
+	struct agent_gap given_up[AGENT_GIVEN_UP]; /* … one of these */
 	struct agent_counter counters[AGENT_STUBS];
 	struct agent_walk walks[AGENT_KEPT_WALKS];
 	struct agent_told told;
@@ -927,6 +940,11 @@ static inline uint64_t agent_kept_bits(unsigned frames, uint64_t name)
 	return (uint64_t)frames << 48 | name >> AGENT_KEPT_BITS << 56;
 }
 
+static inline uint64_t agent_without_kept(uint64_t value)
+{
+	return value & ((1ull << 48) - 1);
+}
+
 static inline unsigned agent_kept_of(uint64_t value)
 {
 	return (unsigned)(value >> 48) & 0xff;
@@ -951,6 +969,9 @@ static inline unsigned agent_rate_of(uint64_t value)
 
 /* A ring is full before its end: for handlers that come in between. */
 #define AGENT_RING_SLACK 4096
+
+/* Beside its words: who has finished it late needn't write it once more. */
+#define AGENT_TAKEN 0x4000u
 
 static inline uint64_t agent_record_header(uint64_t position, unsigned words)
 {

@@ -25,7 +25,8 @@ static inline bool has_pieces(const struct agent_frame *frame)
 	       !(frame->stub->failure & AGENT_LOOKS_FIRST);
 }
 
-static inline void write_record(const struct config *config,
+/* False: to be written once more. */
+static inline bool write_record(const struct config *config,
 				const struct agent_thread *thread,
 				const struct agent_frame *frame, uint64_t ended)
 {
@@ -43,7 +44,7 @@ static inline void write_record(const struct config *config,
 		words += pieces.words;
 	}
 	if (!has_record_room(config, block, frame, words))
-		return;
+		return true;
 	position = own_add(&block->head, words);
 	ring[(position + AGENT_WORD_BEGAN) & mask] = frame->began;
 	ring[(position + AGENT_WORD_ENDED) & mask] = ended;
@@ -60,9 +61,7 @@ static inline void write_record(const struct config *config,
 	if (has_pieces(frame))
 		write_pieces(frame, &pieces, ring,
 			     position + AGENT_RECORD_FIXED + arguments, mask);
-	__atomic_store_n(&ring[position & mask],
-			 agent_record_header(position, words),
-			 __ATOMIC_RELEASE);
+	return end_record(config, block, position, words);
 }
 
 void record(const struct config *config, struct agent_thread *thread,
@@ -74,7 +73,8 @@ void record(const struct config *config, struct agent_thread *thread,
 		wait_for_block(config, thread);
 	own = thread ? thread->block : 0;
 	if (own && config->ring_words)
-		write_record(config, thread, frame, ended);
+		while (!write_record(config, thread, frame, ended))
+			ended = ticks();
 	else if (READ(on))
 		common_add(&agent_shared.dropped, 1);
 	if (thread && is_made_by_agent(frame))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sysdeps/x86_64/agent/room.h"
 
+#include "sysdeps/x86_64/agent/returns.h"
 #include "sysdeps/x86_64/agent/threads.h"
 
 /* A turn of a wait that took more than this part of the patience was none: the
@@ -32,6 +33,27 @@ RARE bool wait_for_room(const struct config *config, struct agent_block *block,
 	own_add(&block->waited_ticks, ticks() - began);
 	own_add(&block->turned_ticks, turned);
 	return READ(on) && !is_full(config, block, words);
+}
+
+/* It was counted as lost. */
+RARE bool was_given_up(struct agent_block *block, uint64_t *header,
+		       uint64_t position)
+{
+	const uint64_t whole = *header;
+	unsigned i;
+
+	for (i = 0; i < AGENT_GIVEN_UP; i++) {
+		const struct agent_gap gap = block->given_up[i];
+
+		if (position - gap.from >= gap.to - gap.from)
+			continue;
+		if (whole & AGENT_TAKEN || !change_word(header, whole, 0))
+			return false;
+		if (position == gap.from)
+			own_add(&block->dropped, -1ull);
+		return true;
+	}
+	return false;
 }
 
 RARE void wait_for_block(const struct config *config,

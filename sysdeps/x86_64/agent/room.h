@@ -69,6 +69,29 @@ static inline bool has_record_room(const struct config *config,
 	       has_room(config, block, words);
 }
 
+/* See struct agent_gap. */
+bool was_given_up(struct agent_block *block, uint64_t *header,
+		  uint64_t position) HIDDEN;
+
+/*
+ * The first word is written last: the record is whole. False where its thread has stood
+ * within it for so long that calltrap has given it up: it is to be written once more.
+ */
+static inline bool end_record(const struct config *config,
+			      struct agent_block *block, uint64_t position,
+			      unsigned words)
+{
+	uint64_t *header = &block->ring[position & (config->ring_words - 1)];
+
+	__atomic_store_n(header, agent_record_header(position, words),
+			 __ATOMIC_RELEASE);
+	__asm__ volatile("" : : : "memory");
+	return __builtin_expect(position >= __atomic_load_n(&block->given_up_to,
+							    __ATOMIC_ACQUIRE),
+				1) ||
+	       !was_given_up(block, header, position);
+}
+
 /* For who has none yet. */
 void wait_for_block(const struct config *config,
 		    struct agent_thread *thread) HIDDEN;
