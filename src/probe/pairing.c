@@ -376,19 +376,35 @@ static void start(const struct moment *moment, struct activation *activation)
 		activation->call.memory = memory_unreachable();
 }
 
-/* Within a call that stands for it, as operator new does for malloc. */
-static bool is_inner(const struct call_stack *stack,
-		     const struct function *function)
+/*
+ * Who calls from above it in the same stack isn't within it: it was jumped out of, unseen
+ * (__builtin_longjmp), and what is called below it later isn't either. Whether the stack
+ * is the same, of coroutines, isn't known for sure: so it may still return.
+ */
+static bool is_left(const struct moment *moment, struct activation *activation,
+		    taddr_t slot)
 {
-	const struct activation *activation;
+	if (!activation->left && frame_is_below(&activation->key, slot))
+		activation->left =
+			moment->ops->is_one_mapping(moment,
+						    activation->key.slot, slot);
+	return activation->left;
+}
+
+/* Within a call that stands for it, as operator new does for malloc. */
+static bool is_inner(const struct moment *moment,
+		     const struct function *function, taddr_t slot)
+{
+	struct activation *activation;
 
 	if (!function->group)
 		return false;
-	for (activation = stack->top; activation;
+	for (activation = moment->calls->stack.top; activation;
 	     activation = activation->outer) {
 		const struct function *outer = activation->call.function;
 
-		if (activation->kind != ACTIVATION_CALL)
+		if (activation->kind != ACTIVATION_CALL ||
+		    is_left(moment, activation, slot))
 			continue;
 		if (outer->group == function->group || outer->apart)
 			return !outer->apart;
@@ -437,7 +453,7 @@ void pairing_enter_call(const struct moment *moment,
 	if (settle_frame(moment, &key, function, return_address))
 		return;
 	end_unwinding(moment, slot);
-	within = !key.stack && (is_inner(&moment->calls->stack, function) ||
+	within = !key.stack && (is_inner(moment, function, slot) ||
 				engines_passed_over(moment, function->group));
 	if (within && !function->within_too)
 		return;

@@ -75,6 +75,7 @@ struct activation {
 	uint8_t stacked_size; /* see stacked.c */
 	uint8_t stacked[STACKED_MAX];
 	bool jumped;                /* CALL: seen at a jump */
+	bool left;                  /* CALL: stands for none, see is_left() */
 	bool inherited;             /* CALL: begun by a child's parent */
 	struct ifunc *ifunc;        /* RESOLVER */
 	struct engine *engine;      /* that has caught its entry */

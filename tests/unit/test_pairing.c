@@ -614,6 +614,37 @@ START_TEST(longjmp_mangled)
 }
 END_TEST
 
+/* Its return address still lies there; what is called from above it isn't within it. */
+START_TEST(group_left_unseen)
+{
+	enter(&f, 5, 0);
+	enter(&outer, 20, 1);
+	enter(&inner, 30, 2);
+	enter(&inner, 10, 3);
+	leave(10, 3, 1);
+	enter(&inner, 30, 2);
+	leave(30, 2, 2);
+	enter(&outer, 15, 3);
+	enter(&inner, 30, 2);
+	leave(15, 3, 3);
+	leave(5, 0, 4);
+	expect("f #1\n  outer #2\n    inner #3\n    inner #3 = 1\n"
+	       "    inner #4\n    inner #4 = 2\n    outer #5\n"
+	       "    outer #5 = 3\nf #1 = 4\n");
+}
+END_TEST
+
+/* Handlers and coroutines may be above it elsewhere. */
+START_TEST(group_on_two_stacks)
+{
+	enter_as(s.task, &outer, slot_of(0, 20), site(1));
+	enter_as(s.task, &inner, slot_of(1, 10), site(2));
+	enter_as(s.task, &inner, slot_of(0, 30), site(2));
+	leave_as(s.task, slot_of(0, 20), 1, 1);
+	expect("outer #1\nouter #1 = 1\n");
+}
+END_TEST
+
 /* To a coroutine: nothing is thrown away here, or there. */
 START_TEST(longjmp_to_another_stack)
 {
@@ -1204,6 +1235,8 @@ static void add_nonlocal_exits(Suite *suite)
 
 	tcase_add_test(tcase, longjmp_seen);
 	tcase_add_test(tcase, longjmp_mangled);
+	tcase_add_test(tcase, group_left_unseen);
+	tcase_add_test(tcase, group_on_two_stacks);
 	tcase_add_test(tcase, longjmp_to_another_stack);
 	tcase_add_test(tcase, frame_entered_again);
 	tcase_add_test(tcase, frame_overwritten);
