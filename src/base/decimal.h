@@ -13,4 +13,10 @@
  */
 const char *decimal_text(uint64_t word, bool is_signed, char ret[DECIMAL_SIZE]);
 
+/* The same, of a number without a sign: to at. Returns where its digits end. */
+char *decimal_put(char *at, uint64_t word);
+
+/* Two digits, of a number below 100; returns where they end. */
+char *decimal_put_pair(char *at, unsigned number);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* How many bytes follow the first one of a character; -1 if it is no such. */
 static int utf8_rest(uint8_t byte)
@@ -81,4 +82,41 @@ bool printable_has_no_controls(const char *text)
 		if ((unsigned char)*text < ' ' || *text == 127)
 			return false;
 	return true;
+}
+
+#define IN_ALL(byte) (UINT64_C(0x0101010101010101) * (uint8_t)(byte))
+
+/* Whether any of eight bytes is less than one that isn't more than 0x80. */
+static uint64_t any_below(uint64_t bytes, uint8_t byte)
+{
+	return (bytes - IN_ALL(byte)) & ~bytes & IN_ALL(0x80);
+}
+
+static bool are_plain(uint64_t bytes, char mark)
+{
+	const uint64_t not_ascii = (bytes + IN_ALL(1)) | bytes; /* nor 0x7f */
+
+	return !((not_ascii & IN_ALL(0x80)) | any_below(bytes, ' ') |
+		 any_below(bytes ^ IN_ALL('\\'), 1) |
+		 any_below(bytes ^ IN_ALL(mark), 1));
+}
+
+static bool is_plain(char c, char mark)
+{
+	return c >= ' ' && c < 0x7f && c != '\\' && c != mark;
+}
+
+size_t printable_plain(const char *bytes, size_t n, char mark)
+{
+	size_t i = 0;
+	uint64_t eight;
+
+	for (; n - i >= sizeof(eight); i += sizeof(eight)) {
+		memcpy(&eight, bytes + i, sizeof(eight));
+		if (!are_plain(eight, mark))
+			break;
+	}
+	while (i < n && is_plain(bytes[i], mark))
+		i++;
+	return i;
 }

@@ -15,6 +15,9 @@ size_t printable_length(const char *s);
 /* Puts a '?' for each byte that is none of those. */
 void printable_make(char *text, size_t length);
 
+/* How many bytes from there on are printed ASCII, and neither a backslash nor mark. */
+size_t printable_plain(const char *bytes, size_t n, char mark);
+
 /* Whether all of it is ASCII that is printed as it is. */
 bool printable_is_ascii(const char *text);
 

@@ -23,7 +23,7 @@ void strbuf_clear(struct strbuf *buf)
 		buf->text[0] = '\0';
 }
 
-static void grow(struct strbuf *buf, size_t n)
+void strbuf_grow(struct strbuf *buf, size_t n)
 {
 	size_t room = buf->room ? buf->room : 128;
 
@@ -33,32 +33,13 @@ static void grow(struct strbuf *buf, size_t n)
 	buf->room = room;
 }
 
-/* Room for n more bytes and the NUL. */
-static inline void reserve(struct strbuf *buf, size_t n)
-{
-	if (buf->length + n >= buf->room)
-		grow(buf, n);
-}
-
-char *strbuf_reserve(struct strbuf *buf, size_t n)
-{
-	reserve(buf, n);
-	return buf->text + buf->length;
-}
-
-void strbuf_end_at(struct strbuf *buf, char *end)
-{
-	*end = '\0';
-	buf->length = end - buf->text;
-}
-
 void strbuf_add(struct strbuf *buf, const void *bytes, size_t n)
 {
-	reserve(buf, n);
+	char *at = strbuf_reserve(buf, n);
+
 	if (n)
-		memcpy(buf->text + buf->length, bytes, n);
-	buf->length += n;
-	buf->text[buf->length] = '\0';
+		memcpy(at, bytes, n);
+	strbuf_end_at(buf, at + n);
 }
 
 void strbuf_puts(struct strbuf *buf, const char *s)
@@ -66,19 +47,12 @@ void strbuf_puts(struct strbuf *buf, const char *s)
 	strbuf_add(buf, s, strlen(s));
 }
 
-void strbuf_putc(struct strbuf *buf, char c)
-{
-	reserve(buf, 1);
-	buf->text[buf->length++] = c;
-	buf->text[buf->length] = '\0';
-}
-
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 {
 	va_list args;
 	int n;
 
-	reserve(buf, 64);
+	(void)strbuf_reserve(buf, 64);
 	va_start(args, format);
 	n = vsnprintf(buf->text + buf->length, buf->room - buf->length, format,
 		      args);
@@ -86,7 +60,7 @@ void strbuf_printf(struct strbuf *buf, const char *format, ...)
 	if (n < 0)
 		return;
 	if ((size_t)n >= buf->room - buf->length) {
-		reserve(buf, n);
+		(void)strbuf_reserve(buf, n);
 		va_start(args, format);
 		vsnprintf(buf->text + buf->length, buf->room - buf->length,
 			  format, args);
@@ -109,7 +83,7 @@ void strbuf_pad(struct strbuf *buf, size_t length)
 {
 	if (buf->length >= length)
 		return;
-	reserve(buf, length - buf->length);
+	(void)strbuf_reserve(buf, length - buf->length);
 	memset(buf->text + buf->length, ' ', length - buf->length);
 	buf->length = length;
 	buf->text[length] = '\0';

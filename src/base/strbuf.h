@@ -3,6 +3,7 @@
 #define CALLTRAP_STRBUF_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/types.h"
 
@@ -20,16 +21,46 @@ void strbuf_fini(struct strbuf *buf);  /* frees the text; reusable after */
 void strbuf_clear(struct strbuf *buf); /* keeps the memory */
 void strbuf_add(struct strbuf *buf, const void *bytes, size_t n);
 void strbuf_puts(struct strbuf *buf, const char *s);
-void strbuf_putc(struct strbuf *buf, char c);
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 	PRINTF_LIKE(2, 3);
+
+/* Room for n more bytes and the NUL. */
+void strbuf_grow(struct strbuf *buf, size_t n);
 
 /*
  * Where n more bytes can be written, for what adds many pieces; strbuf_end_at() says
  * where they end, before anything else is done with it.
  */
-char *strbuf_reserve(struct strbuf *buf, size_t n);
-void strbuf_end_at(struct strbuf *buf, char *end);
+static inline char *strbuf_reserve(struct strbuf *buf, size_t n)
+{
+	if (buf->length + n >= buf->room)
+		strbuf_grow(buf, n);
+	return buf->text + buf->length;
+}
+
+static inline void strbuf_end_at(struct strbuf *buf, char *end)
+{
+	*end = '\0';
+	buf->length = (size_t)(end - buf->text);
+}
+
+static inline void strbuf_putc(struct strbuf *buf, char c)
+{
+	char *at = strbuf_reserve(buf, 1);
+
+	*at = c;
+	strbuf_end_at(buf, at + 1);
+}
+
+/* As strbuf_puts(), in a log's lines: of a literal it is a few words that are stored. */
+static inline void strbuf_put(struct strbuf *buf, const char *s)
+{
+	const size_t n = strlen(s);
+	char *at = strbuf_reserve(buf, n);
+
+	memcpy(at, s, n);
+	strbuf_end_at(buf, at + n);
+}
 
 /* What printf() makes of it with %lld or %llu, and with %#llx. */
 void strbuf_add_decimal(struct strbuf *buf, uint64_t word, bool is_signed);

@@ -6,17 +6,15 @@
 
 /* Logs consist of numbers: printf() would take most of a line's time. */
 
-static void add_between(struct strbuf *buf, const char *from, const char *end)
-{
-	strbuf_add(buf, from, end - from);
-}
-
 void strbuf_add_decimal(struct strbuf *buf, uint64_t word, bool is_signed)
 {
-	char digits[DECIMAL_SIZE];
+	char *at = strbuf_reserve(buf, DECIMAL_SIZE);
 
-	add_between(buf, decimal_text(word, is_signed, digits),
-		    digits + DECIMAL_SIZE - 1);
+	if (is_signed && (int64_t)word < 0) {
+		*at++ = '-';
+		word = -word;
+	}
+	strbuf_end_at(buf, decimal_put(at, word));
 }
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -35,37 +33,42 @@ void strbuf_add_hex_bytes(struct strbuf *buf, const void *bytes, size_t n)
 
 void strbuf_add_hex(struct strbuf *buf, uint64_t word)
 {
-	char text[2 + 16], *const end = text + sizeof(text), *at = end;
+	char *at = strbuf_reserve(buf, 2 + 16), *end;
 
-	if (!word) {
-		strbuf_putc(buf, '0');
-		return;
+	if (word) {
+		memcpy(at, "0x", 2);
+		at += 2 + (67 - __builtin_clzll(word)) / 4;
+	} else {
+		*at++ = '0';
 	}
-	for (; word; word >>= 4)
-		*--at = hex_digits[word & 15];
-	*--at = 'x';
-	*--at = '0';
-	add_between(buf, at, end);
+	strbuf_end_at(buf, at);
+	for (end = at; word; word >>= 4)
+		*--end = hex_digits[word & 15];
 }
 
-/* A point and so many digits, with the zeros before the number. */
-static void add_fraction(struct strbuf *buf, uint64_t number, uint64_t one,
-			 unsigned count)
+/* Six digits, with the zeros before the number. */
+static char *put_millionths(char *at, unsigned number)
 {
-	char digits[DECIMAL_SIZE], *at = digits + DECIMAL_SIZE - 2 - count;
-
-	/* The 1 is what keeps the zeros behind it. */
-	(void)decimal_text(one + number, false, digits);
-	*at = '.';
-	add_between(buf, at, digits + DECIMAL_SIZE - 1);
+	at = decimal_put_pair(at, number / 10000);
+	at = decimal_put_pair(at, number / 100 % 100);
+	return decimal_put_pair(at, number % 100);
 }
 
 void strbuf_add_micros(struct strbuf *buf, uint64_t ns)
 {
-	add_fraction(buf, ns % 1000000000 / 1000, 1000000, 6);
+	char *at = strbuf_reserve(buf, 1 + 6);
+
+	*at++ = '.';
+	strbuf_end_at(buf, put_millionths(at, ns % 1000000000 / 1000));
 }
 
 void strbuf_add_nanos(struct strbuf *buf, uint64_t ns)
 {
-	add_fraction(buf, ns % 1000000000, 1000000000, 9);
+	const unsigned fraction = ns % 1000000000;
+	char *at = strbuf_reserve(buf, 1 + 9);
+
+	*at++ = '.';
+	at = put_millionths(at, fraction / 1000);
+	*at++ = (char)('0' + fraction / 100 % 10);
+	strbuf_end_at(buf, decimal_put_pair(at, fraction % 100));
 }

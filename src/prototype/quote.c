@@ -7,6 +7,8 @@
 #include <wchar.h>
 #include <wctype.h>
 
+#include "base/printable.h"
+
 static const char letters[] = "abtnvfr"; /* of the bytes from \a to \r */
 
 static bool is_octal_digit(char c)
@@ -107,17 +109,6 @@ void quote_char(struct strbuf *out, bool marked, char c)
 	strbuf_putc(out, '\'');
 }
 
-/* How many bytes stand for themselves: mostly it is all of them. */
-static size_t plain_length(char mark, const char *bytes, size_t n)
-{
-	size_t length = 0;
-
-	while (length < n && bytes[length] >= 0x20 && bytes[length] < 0x7f &&
-	       bytes[length] != '\\' && bytes[length] != mark)
-		length++;
-	return length;
-}
-
 /* How many bytes, from one on that isn't of ASCII, are one character; 0: none is. */
 static size_t character_length(const char *bytes, size_t n, bool utf8)
 {
@@ -129,7 +120,7 @@ static char *put_text(char *at, char mark, const char *bytes, size_t n)
 	const bool utf8 = is_utf8();
 
 	while (n) {
-		size_t length = plain_length(mark, bytes, n);
+		size_t length = printable_plain(bytes, n, mark);
 
 		if (!length && (unsigned char)*bytes >= 0x80)
 			length = character_length(bytes, n, utf8);
@@ -146,10 +137,17 @@ static char *put_text(char *at, char mark, const char *bytes, size_t n)
 
 void quote_text(struct strbuf *out, bool marked, const char *bytes, size_t n)
 {
-	strbuf_putc(out, '"');
-	strbuf_end_at(out, put_text(strbuf_reserve(out, n * QUOTED_MAX),
-				    marked ? '"' : 0, bytes, n));
-	strbuf_putc(out, '"');
+	const char mark = marked ? '"' : 0;
+	char *at = strbuf_reserve(out, 2 + n * QUOTED_MAX);
+
+	*at++ = '"';
+	/* Mostly all of it stands for itself. */
+	if (printable_plain(bytes, n, mark) == n)
+		at = mempcpy(at, bytes, n);
+	else
+		at = put_text(at, mark, bytes, n);
+	*at++ = '"';
+	strbuf_end_at(out, at);
 }
 
 /* Reads one character of UTF-8 that we have made ourselves. */

@@ -16,7 +16,7 @@ static struct strbuf *next(struct value_writer *writer)
 	struct text_writer *text = (struct text_writer *)writer;
 
 	if (text->out->length > text->fresh)
-		strbuf_puts(text->out, ", ");
+		strbuf_put(text->out, ", ");
 	return text->out;
 }
 
@@ -31,7 +31,7 @@ static void write_name(struct value_writer *writer, const char *name)
 {
 	if (!style_of(writer)->names)
 		return;
-	strbuf_puts(next(writer), name);
+	strbuf_put(next(writer), name);
 	strbuf_putc(((struct text_writer *)writer)->out, '=');
 	stay_fresh(writer);
 }
@@ -39,14 +39,14 @@ static void write_name(struct value_writer *writer, const char *name)
 static void write_number(struct value_writer *writer,
 			 const struct value_number *number)
 {
-	strbuf_puts(next(writer), number->text);
+	strbuf_put(next(writer), number->text);
 }
 
 static void write_real(struct value_writer *writer, long double value,
 		       const char *text)
 {
 	(void)value;
-	strbuf_puts(next(writer), text);
+	strbuf_put(next(writer), text);
 }
 
 static void write_text(struct value_writer *writer,
@@ -67,7 +67,7 @@ static void write_text(struct value_writer *writer,
 		quote_text(out, style_of(writer)->quotes, text->bytes,
 			   text->length);
 	if (text->cut)
-		strbuf_puts(out, "...");
+		strbuf_put(out, "...");
 }
 
 static void write_address(struct value_writer *writer, taddr_t address)
@@ -75,17 +75,17 @@ static void write_address(struct value_writer *writer, taddr_t address)
 	if (address)
 		strbuf_add_hex(next(writer), address);
 	else
-		strbuf_puts(next(writer), style_of(writer)->null);
+		strbuf_put(next(writer), style_of(writer)->null);
 }
 
 static void write_null(struct value_writer *writer)
 {
-	strbuf_puts(next(writer), style_of(writer)->nil);
+	strbuf_put(next(writer), style_of(writer)->nil);
 }
 
 static void write_word(struct value_writer *writer, const char *text)
 {
-	strbuf_puts(next(writer), text);
+	strbuf_put(next(writer), text);
 }
 
 static void write_unreadable(struct value_writer *writer, taddr_t address)
@@ -100,20 +100,20 @@ static void write_unknown(struct value_writer *writer)
 
 static void write_omitted(struct value_writer *writer)
 {
-	strbuf_puts(next(writer), "...");
+	strbuf_put(next(writer), "...");
 }
 
 static void write_cut(struct value_writer *writer)
 {
-	strbuf_puts(((struct text_writer *)writer)->out, "...");
+	strbuf_put(((struct text_writer *)writer)->out, "...");
 }
 
 static void write_begin(struct value_writer *writer, enum value_group group)
 {
 	const struct value_style *style = style_of(writer);
 
-	strbuf_puts(next(writer), group == GROUP_ARRAY ? style->open_array :
-							 style->open_struct);
+	strbuf_put(next(writer), group == GROUP_ARRAY ? style->open_array :
+							style->open_struct);
 	stay_fresh(writer);
 }
 
@@ -121,9 +121,9 @@ static void write_end(struct value_writer *writer, enum value_group group)
 {
 	const struct value_style *style = style_of(writer);
 
-	strbuf_puts(((struct text_writer *)writer)->out,
-		    group == GROUP_ARRAY ? style->close_array :
-					   style->close_struct);
+	strbuf_put(((struct text_writer *)writer)->out,
+		   group == GROUP_ARRAY ? style->close_array :
+					  style->close_struct);
 }
 
 static const struct value_writer_ops text_writer_ops = {

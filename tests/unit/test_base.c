@@ -111,6 +111,28 @@ START_TEST(printable_turns_no_text_around)
 }
 END_TEST
 
+START_TEST(printable_plain_ends_at_the_first_other_byte)
+{
+	char text[24];
+	unsigned i, c;
+
+	for (i = 0; i < sizeof(text); i++)
+		for (c = 0; c < 256; c++) {
+			const bool plain = c >= ' ' && c < 0x7f && c != '\\';
+
+			memset(text, 'x', sizeof(text));
+			text[i] = (char)c;
+			ck_assert_uint_eq(printable_plain(text, sizeof(text),
+							  0),
+					  plain ? sizeof(text) : i);
+			ck_assert_uint_eq(printable_plain(text, sizeof(text),
+							  '"'),
+					  plain && c != '"' ? sizeof(text) : i);
+			ck_assert_uint_eq(printable_plain(text, i, 0), i);
+		}
+}
+END_TEST
+
 /* Memory of a test: bytes at an address, unreadable around them. */
 struct island {
 	struct memory memory;
@@ -277,6 +299,30 @@ START_TEST(strbuf_adds_numbers_as_printf_has_them)
 			 word, word % 1000000000 / 1000, word % 1000000000);
 		ck_assert_str_eq(strbuf_text(&buf), wanted);
 	}
+	strbuf_fini(&buf);
+}
+END_TEST
+
+START_TEST(strbuf_adds_numbers_of_any_length)
+{
+	struct strbuf buf = { 0 };
+	char wanted[64];
+	unsigned digits, off;
+	uint64_t power = 1;
+
+	for (digits = 1; digits <= 20; digits++, power *= 10)
+		for (off = 0; off < 3; off++) {
+			const unsigned long long word = power + off - 1;
+
+			strbuf_clear(&buf);
+			strbuf_add_decimal(&buf, word, false);
+			strbuf_putc(&buf, ' ');
+			strbuf_add_decimal(&buf, -word, true);
+			snprintf(wanted, sizeof(wanted), "%llu %lld", word,
+				 -(long long)word);
+			ck_assert_str_eq(strbuf_text(&buf), wanted);
+			ck_assert_uint_eq(buf.length, strlen(wanted));
+		}
 	strbuf_fini(&buf);
 }
 END_TEST
@@ -550,12 +596,14 @@ static TCase *strbuf_case(void)
 	tcase_add_test(c, printable_characters_are_left);
 	tcase_add_test(c, printable_leaves_no_control_characters);
 	tcase_add_test(c, printable_turns_no_text_around);
+	tcase_add_test(c, printable_plain_ends_at_the_first_other_byte);
 	tcase_add_test(c, strbuf_begins_empty);
 	tcase_add_test(c, strbuf_adds_in_order);
 	tcase_add_test(c, strbuf_clear_keeps_the_room);
 	tcase_add_test(c, strbuf_grows_at_any_length);
 	tcase_add_test(c, strbuf_takes_nul_bytes);
 	tcase_add_test(c, decimals_are_as_printf_has_them);
+	tcase_add_test(c, strbuf_adds_numbers_of_any_length);
 	tcase_add_test(c, strbuf_adds_numbers_as_printf_has_them);
 	tcase_add_test(c, strbuf_pads_up_to_a_column);
 	return c;

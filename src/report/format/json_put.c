@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/xalloc.h"
 #include "report/format/json_writer.h"
 
@@ -54,20 +55,6 @@ static bool is_ascii(const char *bytes, size_t length)
 	return all < 0x80;
 }
 
-static bool is_plain(char c)
-{
-	return c >= ' ' && c != 0x7f && c != '"' && c != '\\';
-}
-
-static size_t plain_length(const char *bytes, size_t length)
-{
-	size_t i = 0;
-
-	while (i < length && is_plain(bytes[i]))
-		i++;
-	return i;
-}
-
 static void add_escaped(char letter, struct strbuf *out)
 {
 	strbuf_putc(out, '\\');
@@ -84,9 +71,9 @@ static void add_escape(char c, struct strbuf *out)
 	} else if (c >= '\b' && c <= '\r' && c != '\v') {
 		add_escaped(letters[c - '\b'], out);
 	} else if (c == 0x7f) {
-		strbuf_puts(out, "\\u007f");
+		strbuf_put(out, "\\u007f");
 	} else {
-		strbuf_puts(out, c < 0x10 ? "\\u000" : "\\u001");
+		strbuf_put(out, c < 0x10 ? "\\u000" : "\\u001");
 		strbuf_putc(out, "0123456789ABCDEF"[c & 15]);
 	}
 }
@@ -94,9 +81,9 @@ static void add_escape(char c, struct strbuf *out)
 /* Much of what is logged isn't text. */
 static void add_hex_object(const char *bytes, size_t length, struct strbuf *out)
 {
-	strbuf_puts(out, "{\"hex\":\"");
+	strbuf_put(out, "{\"hex\":\"");
 	strbuf_add_hex_bytes(out, bytes, length);
-	strbuf_puts(out, "\"}");
+	strbuf_put(out, "\"}");
 }
 
 static void put_and_forget(json_t *value, struct strbuf *out)
@@ -108,8 +95,9 @@ static void put_and_forget(json_t *value, struct strbuf *out)
 void json_put_text(const char *bytes, size_t length, struct strbuf *out)
 {
 	const char *const end = bytes + length;
+	size_t plain = printable_plain(bytes, length, '"');
 
-	if (!is_ascii(bytes, length)) {
+	if (plain < length && !is_ascii(bytes, length)) {
 		json_t *value = json_stringn(bytes, length);
 
 		if (value)
@@ -120,13 +108,12 @@ void json_put_text(const char *bytes, size_t length, struct strbuf *out)
 	}
 	strbuf_putc(out, '"');
 	for (;;) {
-		size_t plain = plain_length(bytes, end - bytes);
-
 		strbuf_add(out, bytes, plain);
 		bytes += plain;
 		if (bytes == end)
 			break;
 		add_escape(*bytes++, out);
+		plain = printable_plain(bytes, end - bytes, '"');
 	}
 	strbuf_putc(out, '"');
 }
@@ -134,7 +121,7 @@ void json_put_text(const char *bytes, size_t length, struct strbuf *out)
 void json_put_address(taddr_t address, struct strbuf *out)
 {
 	if (!address) {
-		strbuf_puts(out, "null");
+		strbuf_put(out, "null");
 		return;
 	}
 	strbuf_putc(out, '"');
@@ -166,7 +153,7 @@ void json_put_inside(const json_t *value, unsigned depth, struct strbuf *out)
 		strbuf_add(out, line, end - line);
 		json_put_line(depth, out);
 	}
-	strbuf_puts(out, line);
+	strbuf_put(out, line);
 }
 
 void json_put_key(const char *key, struct strbuf *out)
@@ -174,6 +161,6 @@ void json_put_key(const char *key, struct strbuf *out)
 	json_t *text = json_string(key);
 
 	json_put(text, JSON_ENCODE_ANY, out);
-	strbuf_puts(out, ": ");
+	strbuf_put(out, ": ");
 	json_decref(text);
 }

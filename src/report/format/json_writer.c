@@ -113,7 +113,7 @@ static void add_name(struct json_writer *json)
 	if (json->name)
 		json_put_text(json->name, strlen(json->name), out);
 	else
-		strbuf_puts(out, "null");
+		strbuf_put(out, "null");
 }
 
 /* What is added to the text next is a value. */
@@ -134,7 +134,7 @@ static struct strbuf *begin_value(struct json_writer *json)
 
 static void put_marked(struct json_writer *json, const char *text)
 {
-	strbuf_puts(begin_value(json), text);
+	strbuf_put(begin_value(json), text);
 }
 
 static void put_text(struct json_writer *json, const char *text)
@@ -221,11 +221,11 @@ static void write_text(struct value_writer *writer,
 
 	json->cut |= text->cut;
 	if (text->address)
-		strbuf_puts(out, "{\"text\":");
+		strbuf_put(out, "{\"text\":");
 	json_put_text(text->bytes, length, out);
 	if (!text->address)
 		return;
-	strbuf_puts(out, ",\"address\":");
+	strbuf_put(out, ",\"address\":");
 	json_put_address(text->address, out);
 	strbuf_putc(out, '}');
 }
@@ -249,7 +249,7 @@ static void write_unreadable(struct value_writer *writer, taddr_t address)
 {
 	struct strbuf *out = begin_value(json_of(writer));
 
-	strbuf_puts(out, "{\"unreadable\":");
+	strbuf_put(out, "{\"unreadable\":");
 	json_put_address(address, out);
 	strbuf_putc(out, '}');
 }

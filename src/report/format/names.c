@@ -17,11 +17,13 @@ struct shown_name {
 	UT_hash_handle hh;
 };
 
+#define RECENT 64
+
 struct names {
 	struct names_options options;
 	struct demangler demangler;
 	struct shown_name *shown;
-	struct shown_name *last; /* loops call the same function again */
+	struct shown_name *recent[RECENT]; /* loops call the same ones again */
 };
 
 struct names *names_new(const struct names_options *options)
@@ -122,7 +124,10 @@ static char *full_name(const struct names *names,
 static struct shown_name *find(struct names *names,
 			       const struct function *function)
 {
-	struct shown_name *shown = names->last;
+	const uintptr_t at = (uintptr_t)function;
+	struct shown_name **recent =
+		&names->recent[(at >> 4 ^ at >> 10) % RECENT];
+	struct shown_name *shown = *recent;
 
 	if (shown && shown->function == function)
 		return shown;
@@ -134,7 +139,7 @@ static struct shown_name *find(struct names *names,
 		shown->full = full_name(names, function, shown->name);
 		HASH_ADD_PTR(names->shown, function, shown);
 	}
-	names->last = shown;
+	*recent = shown;
 	return shown;
 }
 

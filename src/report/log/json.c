@@ -55,11 +55,11 @@ static const struct strbuf *head_of(struct json_sink *json,
 	head->tid = event->tid;
 	head->second = second;
 	strbuf_clear(text);
-	strbuf_puts(text, "\",\"pid\":");
+	strbuf_put(text, "\",\"pid\":");
 	json_put_integer(event->pid, text);
-	strbuf_puts(text, ",\"tid\":");
+	strbuf_put(text, ",\"tid\":");
 	json_put_integer(event->tid, text);
-	strbuf_puts(text, ",\"time\":");
+	strbuf_put(text, ",\"time\":");
 	strbuf_add_decimal(text, second, false);
 	return text;
 }
@@ -71,15 +71,15 @@ static void add_head(struct json_sink *json, struct strbuf *out,
 	const uint64_t wall = wall_clock_at(&json->wall, time);
 	const struct strbuf *head = head_of(json, event, wall / NS_PER_SECOND);
 
-	strbuf_puts(out, "{\"event\":\"");
-	strbuf_puts(out, kind);
+	strbuf_put(out, "{\"event\":\"");
+	strbuf_put(out, kind);
 	strbuf_add(out, head->text, head->length);
 	strbuf_add_micros(out, wall);
 }
 
 static void add_seconds(struct strbuf *out, const char *key, uint64_t ns)
 {
-	strbuf_puts(out, key);
+	strbuf_put(out, key);
 	strbuf_add_decimal(out, ns / NS_PER_SECOND, false);
 	strbuf_add_nanos(out, ns);
 }

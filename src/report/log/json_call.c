@@ -105,13 +105,13 @@ bool json_calls_runs(const struct json_calls *calls, const struct call *call)
 
 static void put_text(struct strbuf *out, const char *key, const char *text)
 {
-	strbuf_puts(out, key);
+	strbuf_put(out, key);
 	json_put_text(text, strlen(text), out);
 }
 
 static void put_value(struct strbuf *out, const char *key, json_t *value)
 {
-	strbuf_puts(out, key);
+	strbuf_put(out, key);
 	json_put(value, JSON_COMPACT, out);
 	json_decref(value);
 }
@@ -153,8 +153,8 @@ static void put_names(const struct json_calls *calls,
 	if (function->caller)
 		put_text(out, ",\"caller\":", function->caller);
 	if (is_system)
-		strbuf_puts(out, ",\"syscall\":true");
-	strbuf_puts(out, ",\"ip\":");
+		strbuf_put(out, ",\"syscall\":true");
+	strbuf_put(out, ",\"ip\":");
 }
 
 static const struct strbuf *names_of(struct json_calls *calls,
@@ -182,7 +182,7 @@ static void put_function(struct json_calls *calls, const struct call *call,
 
 	strbuf_add(out, names->text, names->length);
 	json_put_address(call->return_address, out);
-	strbuf_puts(out, ",\"depth\":");
+	strbuf_put(out, ",\"depth\":");
 	json_put_integer(call->depth, out);
 }
 
@@ -202,7 +202,7 @@ static void put_result(struct json_calls *calls, const struct event *event,
 	if (!text || (event->error && !event->failed) ||
 	    (length == strlen(nothing) && !memcmp(text, nothing, length)))
 		return;
-	strbuf_puts(out, ",\"result\":");
+	strbuf_put(out, ",\"result\":");
 	strbuf_add(out, text, length);
 }
 
@@ -211,14 +211,14 @@ static void put_error(const struct event *event, struct strbuf *out)
 	const char *name = error_name(event->error);
 
 	if (event->failed)
-		strbuf_puts(out, ",\"failed\":true");
+		strbuf_put(out, ",\"failed\":true");
 	if (!event->error)
 		return;
 	if (name) {
 		put_text(out, ",\"error\":", name);
 		return;
 	}
-	strbuf_puts(out, ",\"error\":");
+	strbuf_put(out, ",\"error\":");
 	json_put_integer(event->error, out);
 }
 
@@ -262,10 +262,10 @@ static void put_values(struct json_calls *calls, const struct event *event,
 		prototype_write_later(prototype, &values,
 				      &calls->options.limits,
 				      &arguments->writer);
-	strbuf_puts(out, ",\"args\":");
+	strbuf_put(out, ",\"args\":");
 	json_writer_put_values(arguments, out);
 	if (json_writer_has_names(arguments)) {
-		strbuf_puts(out, ",\"names\":");
+		strbuf_put(out, ",\"names\":");
 		json_writer_put_names(arguments, out);
 	}
 	cut = arguments->cut;
@@ -275,7 +275,7 @@ static void put_values(struct json_calls *calls, const struct event *event,
 		cut |= calls->result.cut;
 	}
 	if (cut)
-		strbuf_puts(out, ",\"cut\":true");
+		strbuf_put(out, ",\"cut\":true");
 }
 
 void json_calls_end(struct json_calls *calls, const struct event *event,
@@ -288,8 +288,8 @@ void json_calls_end(struct json_calls *calls, const struct event *event,
 		return;
 	put_function(calls, call, out);
 	put_values(calls, event, &begun->values, out);
-	strbuf_puts(out, ",\"end\":\"");
-	strbuf_puts(out, end_name(event->end));
+	strbuf_put(out, ",\"end\":\"");
+	strbuf_put(out, end_name(event->end));
 	strbuf_putc(out, '"');
 	if (call->script)
 		put_script(calls, call->script, out);

@@ -57,9 +57,9 @@ static void add_pid(const struct log *log, const struct log_file *file,
 	if (!file->show_pids && !may_be_others)
 		return;
 	if (!log->files.path)
-		strbuf_puts(out, "[pid ");
+		strbuf_put(out, "[pid ");
 	strbuf_add_decimal(out, tid, true);
-	strbuf_puts(out, log->files.path ? " " : "] ");
+	strbuf_put(out, log->files.path ? " " : "] ");
 }
 
 static void add_relative(struct log_file *file, uint64_t time,
@@ -70,9 +70,9 @@ static void add_relative(struct log_file *file, uint64_t time,
 	if (file->last_time && time > file->last_time)
 		since = time - file->last_time;
 	file->last_time = time;
-	strbuf_puts(out, since < 10 * NS_PER_SECOND  ? "  " :
-			 since < 100 * NS_PER_SECOND ? " " :
-						       "");
+	strbuf_put(out, since < 10 * NS_PER_SECOND  ? "  " :
+			since < 100 * NS_PER_SECOND ? " " :
+						      "");
 	strbuf_add_decimal(out, since / NS_PER_SECOND, false);
 	strbuf_add_micros(out, since);
 	strbuf_putc(out, ' ');
@@ -95,7 +95,7 @@ static int begin_line(struct log *log, struct log_file *file,
 	if (log->options.ip) {
 		strbuf_putc(out, '[');
 		strbuf_add_hex(out, ip);
-		strbuf_puts(out, "] ");
+		strbuf_put(out, "] ");
 	}
 	return 0;
 }
@@ -138,7 +138,7 @@ static int log_call(struct log *log, struct log_file *file,
 		return err;
 	if (event->call->script)
 		log_script_add(out, event->call->script);
-	strbuf_puts(out, names_full(log->names, function));
+	strbuf_put(out, names_full(log->names, function));
 	strbuf_putc(out, '(');
 	before = out->length;
 	prototype_print_entry(function->prototype, &values,
@@ -170,9 +170,9 @@ static int resume_call(struct log *log, struct log_file *file,
 	if (err)
 		return err;
 	out = &file->output.text;
-	strbuf_puts(out, "<... ");
-	strbuf_puts(out, names_short(log->names, event->call->function));
-	strbuf_puts(out, " resumed> ");
+	strbuf_put(out, "<... ");
+	strbuf_put(out, names_short(log->names, event->call->function));
+	strbuf_put(out, " resumed> ");
 	return 0;
 }
 
@@ -181,7 +181,7 @@ static void add_duration(const struct event *event, struct strbuf *out)
 {
 	uint64_t ns = event_is_resolved(event) ? event_duration(event) : 0;
 
-	strbuf_puts(out, " <");
+	strbuf_put(out, " <");
 	strbuf_add_decimal(out, ns / NS_PER_SECOND, false);
 	strbuf_add_micros(out, ns);
 	strbuf_putc(out, '>');
@@ -242,11 +242,11 @@ static int log_return(struct log *log, struct log_file *file,
 	prototype_print_later(prototype, &values, &log->options.limits,
 			      &log->values);
 	if (same_line && file->has_arguments && log->values.length)
-		strbuf_puts(out, ", ");
+		strbuf_put(out, ", ");
 	strbuf_add(out, log->values.text, log->values.length);
 	strbuf_putc(out, ')');
 	add_blanks(log, file);
-	strbuf_puts(out, " = ");
+	strbuf_put(out, " = ");
 	add_result(log, event, &values, out);
 	if (log->options.durations)
 		add_duration(event, out);
@@ -291,7 +291,7 @@ static int log_abandon(struct log *log, struct log_file *file,
 		return err;
 	if (same_line)
 		strbuf_putc(out, ' ');
-	strbuf_puts(out, end_text(event->end));
+	strbuf_put(out, end_text(event->end));
 	return end_call_line(log, file, event);
 }
 
@@ -306,7 +306,7 @@ static int log_signal(struct log *log, struct log_file *file,
 	err = begin_event_line(log, file, event, event->ip);
 	if (err)
 		return err;
-	strbuf_puts(out, "--- ");
+	strbuf_put(out, "--- ");
 	signal_name_add(event->signal, out);
 	strbuf_printf(out, " (%s) ---", strsignal(event->signal));
 	return output_end_line(&file->output);
@@ -332,10 +332,10 @@ static int log_exec(struct log *log, struct log_file *file,
 
 	if (err)
 		return err;
-	strbuf_puts(out, "--- Called exec()");
+	strbuf_put(out, "--- Called exec()");
 	if (log->options.dialect->names_programs)
 		add_program(out, " of ", event->path);
-	strbuf_puts(out, " ---");
+	strbuf_put(out, " ---");
 	return output_end_line(&file->output);
 }
 
@@ -363,12 +363,12 @@ static int log_exit(struct log *log, struct log_file *file,
 	if (err)
 		return err;
 	if (WIFSIGNALED(event->status)) {
-		strbuf_puts(out, "+++ killed by ");
+		strbuf_put(out, "+++ killed by ");
 		signal_name_add(WTERMSIG(event->status), out);
 		if (WCOREDUMP(event->status) &&
 		    log->options.dialect->tells_cores)
-			strbuf_puts(out, " (core dumped)");
-		strbuf_puts(out, " +++");
+			strbuf_put(out, " (core dumped)");
+		strbuf_put(out, " +++");
 	} else {
 		strbuf_printf(out, "+++ exited (status %d) +++",
 			      WEXITSTATUS(event->status));

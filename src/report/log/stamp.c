@@ -27,7 +27,7 @@ void stamp_add(struct stamp *stamp, uint64_t time, struct strbuf *out)
 	if (stamp->clock == LOG_CLOCK_EPOCH)
 		strbuf_add_decimal(out, second, true);
 	else
-		strbuf_puts(out, local_time(stamp, second));
+		strbuf_put(out, local_time(stamp, second));
 	if (stamp->clock != LOG_CLOCK_SECONDS)
 		strbuf_add_micros(out, wall);
 	strbuf_putc(out, ' ');
