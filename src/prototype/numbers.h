@@ -5,7 +5,7 @@
 #include "prototype/signature.h"
 
 /*
- * Most calls have nothing but integers and addresses in registers. These are
+ * Most calls have nothing but integers, addresses and texts, in registers. These are
  * printed without asking the calling convention for each, or working out types
  * and places: what is printed is the same, in a tenth of the time.
  */
@@ -18,6 +18,15 @@ bool numbers_print_result(const struct prototype *prototype,
 			  const struct call_values *values,
 			  const struct print_limits *limits,
 			  struct strbuf *out);
+
+bool numbers_write_entry(const struct prototype *prototype,
+			 const struct call_values *values,
+			 const struct print_limits *limits,
+			 struct value_writer *writer);
+bool numbers_write_result(const struct prototype *prototype,
+			  const struct call_values *values,
+			  const struct print_limits *limits,
+			  struct value_writer *writer);
 
 /* A result that is an integer or an address, narrowed to its type. */
 bool numbers_result(const struct type *type, const struct call_values *values,

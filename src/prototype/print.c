@@ -119,10 +119,10 @@ static void print_parameters(struct printer *printer, unsigned from,
 		print_ops(printer)->omitted(printer->writer);
 }
 
-void prototype_write_entry(const struct prototype *prototype,
-			   const struct call_values *values,
-			   const struct print_limits *limits,
-			   struct value_writer *writer)
+void print_any_entry(const struct prototype *prototype,
+		     const struct call_values *values,
+		     const struct print_limits *limits,
+		     struct value_writer *writer)
 {
 	struct printer printer;
 
@@ -133,6 +133,15 @@ void prototype_write_entry(const struct prototype *prototype,
 	}
 	for (unsigned i = 0; i < UNKNOWN_ARGUMENTS; i++)
 		print_argument(&printer, &type_guess, i);
+}
+
+void prototype_write_entry(const struct prototype *prototype,
+			   const struct call_values *values,
+			   const struct print_limits *limits,
+			   struct value_writer *writer)
+{
+	if (!numbers_write_entry(prototype, values, limits, writer))
+		print_any_entry(prototype, values, limits, writer);
 }
 
 void prototype_write_later(const struct prototype *prototype,
@@ -176,10 +185,10 @@ static void print_result(struct printer *printer)
 		print_value(printer, type, place);
 }
 
-void prototype_write_result(const struct prototype *prototype,
-			    const struct call_values *values,
-			    const struct print_limits *limits,
-			    struct value_writer *writer)
+void print_any_result(const struct prototype *prototype,
+		      const struct call_values *values,
+		      const struct print_limits *limits,
+		      struct value_writer *writer)
 {
 	struct printer printer;
 
@@ -201,6 +210,15 @@ void prototype_write_result(const struct prototype *prototype,
 	}
 }
 
+void prototype_write_result(const struct prototype *prototype,
+			    const struct call_values *values,
+			    const struct print_limits *limits,
+			    struct value_writer *writer)
+{
+	if (!numbers_write_result(prototype, values, limits, writer))
+		print_any_result(prototype, values, limits, writer);
+}
+
 void prototype_print_entry(const struct prototype *prototype,
 			   const struct call_values *values,
 			   const struct print_limits *limits,
@@ -209,8 +227,7 @@ void prototype_print_entry(const struct prototype *prototype,
 	struct text_writer writer = text_writer_to(out, print_style(limits));
 
 	if (!numbers_print_entry(prototype, values, limits, out))
-		prototype_write_entry(prototype, values, limits,
-				      &writer.writer);
+		print_any_entry(prototype, values, limits, &writer.writer);
 }
 
 void prototype_print_later(const struct prototype *prototype,
@@ -236,7 +253,7 @@ void prototype_print_result(const struct prototype *prototype,
 		return;
 	error = prototype_error(prototype, values);
 	name = error_name(error);
-	prototype_write_result(prototype, values, limits, &writer.writer);
+	print_any_result(prototype, values, limits, &writer.writer);
 	if (print_style(limits)->raw_results)
 		return;
 	if (name)

@@ -30,6 +30,16 @@ struct printer {
 	bool failed; /* the call has, and so has filled nothing in */
 };
 
+/* All values that a call begins with, and its result: of whatever types they are. */
+void print_any_entry(const struct prototype *prototype,
+		     const struct call_values *values,
+		     const struct print_limits *limits,
+		     struct value_writer *writer);
+void print_any_result(const struct prototype *prototype,
+		      const struct call_values *values,
+		      const struct print_limits *limits,
+		      struct value_writer *writer);
+
 unsigned print_word_size(const struct printer *printer);
 
 static inline const struct value_writer_ops *

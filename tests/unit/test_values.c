@@ -2,6 +2,7 @@
 #include "prototype_fixture.h"
 
 #include "prototype/numbers.h"
+#include "prototype/printer.h"
 
 START_TEST(integers_are_cut_to_their_size)
 {
@@ -55,12 +56,41 @@ static const char *printed_by_types(const struct prototype *prototype,
 	strbuf_clear(&out);
 	writer = text_writer_to(&out, print_style(&limits));
 	if (part == ENTRY)
+		print_any_entry(prototype, &values, &limits, &writer.writer);
+	else
+		print_any_result(prototype, &values, &limits, &writer.writer);
+	return strbuf_text(&out);
+}
+
+/* By what other writers are given of them. */
+static const char *written(const struct prototype *prototype, enum part part)
+{
+	static struct strbuf out;
+	const struct call_values values = values_on(&machine64, part);
+	struct text_writer writer;
+
+	strbuf_clear(&out);
+	writer = text_writer_to(&out, print_style(&limits));
+	if (part == ENTRY)
 		prototype_write_entry(prototype, &values, &limits,
 				      &writer.writer);
 	else
 		prototype_write_result(prototype, &values, &limits,
 				       &writer.writer);
 	return strbuf_text(&out);
+}
+
+static void expect_as_by_types(const struct prototype *prototype,
+			       const char *name)
+{
+	ck_assert_str_eq(print(name, ENTRY),
+			 printed_by_types(prototype, ENTRY));
+	ck_assert_str_eq(print(name, RESULT),
+			 printed_by_types(prototype, RESULT));
+	ck_assert_str_eq(written(prototype, ENTRY),
+			 printed_by_types(prototype, ENTRY));
+	ck_assert_str_eq(written(prototype, RESULT),
+			 printed_by_types(prototype, RESULT));
 }
 
 START_TEST(numbers_alone_are_printed_as_all_else)
@@ -90,15 +120,54 @@ START_TEST(numbers_alone_are_printed_as_all_else)
 		ck_assert_int_eq(numbers_print_entry(prototype, &values,
 						     &limits, &quick),
 				 *name != 'i');
-		ck_assert_str_eq(print(name, ENTRY),
-				 printed_by_types(prototype, ENTRY));
-		ck_assert_str_eq(print(name, RESULT),
-				 printed_by_types(prototype, RESULT));
-		ck_assert_str_eq(print(NULL, ENTRY),
-				 printed_by_types(NULL, ENTRY));
-		ck_assert_str_eq(print(NULL, RESULT),
-				 printed_by_types(NULL, RESULT));
+		expect_as_by_types(prototype, name);
+		expect_as_by_types(NULL, NULL);
 	}
+	strbuf_fini(&quick);
+}
+END_TEST
+
+START_TEST(texts_among_numbers_are_printed_as_all_else)
+{
+	static const char *const texts[] = {
+		"",
+		"text",
+		"seven\\7",
+		"eight \"8\"",
+		"\001\0021 gr\303\274n \377",
+		"1234567890123456789012345678901",
+		"12345678901234567890123456789012",
+		"123456789012345678901234567890123",
+		"a longer one, of more than so many bytes, by far",
+	};
+	static const unsigned most[] = { 32, 0, 1, 8, 511, 512, 5000 };
+	const struct prototype *prototype;
+	struct call_values values;
+	struct strbuf quick = { 0 };
+	unsigned i, k;
+
+	add_text("string f(int a, string path, hex(int), string);\n");
+	prototype = prototypes_find(all, NULL, "f");
+	data.bytes[sizeof(data.bytes) - 1] = 'x';
+	for (i = 0; i < ARRAY_SIZE(texts) + 3; i++) {
+		const taddr_t at = i < ARRAY_SIZE(texts)  ? put_text(texts[i]) :
+				   i == ARRAY_SIZE(texts) ? 0 :
+				   i % 2                  ? 0x42 :
+					   DATA + sizeof(data.bytes) - 1;
+
+		arguments[0] = arguments[2] = i;
+		arguments[1] = arguments[3] = result[0] = at;
+		values = values_on(&machine64, ENTRY);
+		for (k = 0; k < ARRAY_SIZE(most); k++) {
+			limits.string_bytes = most[k];
+			strbuf_clear(&quick);
+			ck_assert_int_eq(numbers_print_entry(prototype, &values,
+							     &limits, &quick),
+					 most[k] < 512);
+			expect_as_by_types(prototype, "f");
+		}
+	}
+	limits.string_bytes = 32;
 	strbuf_fini(&quick);
 }
 END_TEST
@@ -604,6 +673,7 @@ static Suite *values_suite(void)
 	tcase_add_test(all_tests, integers_are_cut_to_their_size);
 	tcase_add_test(all_tests, lenses_change_how_integers_are_shown);
 	tcase_add_test(all_tests, numbers_alone_are_printed_as_all_else);
+	tcase_add_test(all_tests, texts_among_numbers_are_printed_as_all_else);
 	tcase_add_test(all_tests, characters_are_quoted);
 	tcase_add_test(all_tests, enums_show_names);
 	tcase_add_test(all_tests, bit_vectors_show_bits);
