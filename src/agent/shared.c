@@ -419,10 +419,11 @@ struct audience {
 	shared_visitor *visit;
 	shared_watcher *enter;
 	void *context;
+	uint64_t latest; /* of what was read */
 };
 
 static bool read_record(const struct shared *shared, struct ring *ring,
-			uint64_t head, const struct audience *audience)
+			uint64_t head, struct audience *audience)
 {
 	uint64_t pieces[AGENT_PIECE_WORDS];
 	struct agent_record record;
@@ -430,19 +431,21 @@ static bool read_record(const struct shared *shared, struct ring *ring,
 	if (!ring_read(ring, head, &record, pieces))
 		return false;
 	record.block = (unsigned)(ring - shared->rings);
+	audience->latest = record.ended;
 	if (record.stub < shared->stubs)
 		audience->visit(audience->context, &record);
 	return true;
 }
 
 static bool read_entry(const struct shared *shared, struct ring *ring,
-		       uint64_t head, const struct audience *audience)
+		       uint64_t head, struct audience *audience)
 {
 	struct agent_watched entry;
 
 	entry.block = (unsigned)(ring - shared->rings);
 	if (!ring_read_entry(ring, head, &entry))
 		return false;
+	audience->latest = entry.time;
 	if (entry.stub < shared->stubs)
 		audience->enter(audience->context, &entry);
 	return true;
@@ -450,7 +453,7 @@ static bool read_entry(const struct shared *shared, struct ring *ring,
 
 /* A handler of signals runs above the one that isn't finished, or has gone on for long. */
 static void read_ahead(const struct shared *shared, struct ring *ring,
-		       uint64_t head, const struct audience *audience)
+		       uint64_t head, struct audience *audience)
 {
 	const uint64_t position = ring->position;
 
@@ -466,7 +469,7 @@ static void read_ahead(const struct shared *shared, struct ring *ring,
 }
 
 static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
-			const struct audience *audience)
+			struct audience *audience)
 {
 	const unsigned block = block_of(shared, entry);
 	struct agent_block *own = block_at(shared, block);
@@ -488,12 +491,18 @@ static void read_thread(struct shared *shared, unsigned entry, uint64_t now,
 void shared_read(struct shared *shared, uint64_t now, shared_visitor *visit,
 		 shared_watcher *enter, void *context)
 {
-	const struct audience audience = { visit, enter, context };
+	struct audience audience = { visit, enter, context, 0 };
 	unsigned entry;
 
 	for (entry = 0; entry < AGENT_THREADS; entry++)
 		if (shared->memory->threads[entry].pointer)
 			read_thread(shared, entry, now, &audience);
+}
+
+static uint64_t head_of(const struct shared *shared, unsigned block)
+{
+	return __atomic_load_n(&block_at(shared, block)->head,
+			       __ATOMIC_ACQUIRE);
 }
 
 /* What is read at once stays in the processor's caches until it is told. */
@@ -503,10 +512,63 @@ void shared_begin_reading(struct shared *shared)
 {
 	unsigned block;
 
-	for (block = 1; block < shared->blocks; block++)
-		shared->goals[block] =
-			__atomic_load_n(&block_at(shared, block)->head,
-					__ATOMIC_ACQUIRE);
+	for (block = 1; block < shared->blocks; block++) {
+		const uint64_t position = shared->rings[block].position;
+		const uint64_t head = head_of(shared, block);
+
+		shared->goals[block] = head;
+		shared->reached[block] = 0;
+		/* Or another thread has it by now. */
+		shared->goes_on[block] = (int64_t)(head - position) > 0;
+	}
+	shared->goals_set = ticks_now();
+}
+
+/* What the program has written itself may be of any time. */
+static uint64_t time_reached(const struct shared *shared, uint64_t time)
+{
+	return time < shared->goals_set ? time : shared->goals_set;
+}
+
+/* Returns whether there is more. */
+static bool read_part(struct shared *shared, unsigned block, uint64_t now,
+		      struct audience *audience)
+{
+	struct ring *ring = &shared->rings[block];
+	const uint64_t before = ring->position, goal = shared->goals[block];
+	bool more;
+
+	audience->latest = 0;
+	while (ring->position - before < READ_WORDS &&
+	       (read_record(shared, ring, goal, audience) ||
+		read_entry(shared, ring, goal, audience)))
+		;
+	shared->reached[block] = time_reached(shared, audience->latest);
+	more = ring->position - before >= READ_WORDS && ring->position != goal;
+	if (!more && ring->position != goal)
+		read_ahead(shared, ring, goal, audience);
+	give_room(shared, block, before, goal, now);
+	return more;
+}
+
+bool shared_read_part(struct shared *shared, uint64_t now, uint64_t told,
+		      shared_visitor *visit, shared_watcher *enter,
+		      void *context, uint64_t *until_ret)
+{
+	struct audience audience = { visit, enter, context, 0 };
+	bool more = false;
+	unsigned block;
+
+	for (block = 1; block < shared->blocks; block++) {
+		bool *goes_on = &shared->goes_on[block];
+
+		if (*goes_on && shared->reached[block] <= told)
+			*goes_on = read_part(shared, block, now, &audience);
+		if (*goes_on && shared->reached[block] < *until_ret)
+			*until_ret = shared->reached[block];
+		more |= *goes_on;
+	}
+	return more;
 }
 
 bool shared_read_watched(struct shared *shared, unsigned block, uint64_t now,
@@ -648,12 +710,6 @@ void shared_thread_ended(struct shared *shared, pid_t tid)
 						__ATOMIC_RELAXED))
 			release(shared, entry);
 	}
-}
-
-static uint64_t head_of(const struct shared *shared, unsigned block)
-{
-	return __atomic_load_n(&block_at(shared, block)->head,
-			       __ATOMIC_ACQUIRE);
 }
 
 bool shared_is_complete(const struct shared *shared)

@@ -42,7 +42,10 @@ struct shared {
 	unsigned idle[SHARED_BLOCKS]; /* of those: nobody's, to be offered */
 	unsigned idle_count;
 	bool is_idle[SHARED_BLOCKS];
-	uint64_t goals[SHARED_BLOCKS]; /* positions up to which one is read */
+	uint64_t goals[SHARED_BLOCKS]; /* positions up to which one is read, … */
+	uint64_t goals_set;            /* … in ticks: since when */
+	uint64_t reached[SHARED_BLOCKS]; /* … what was read of it last */
+	bool goes_on[SHARED_BLOCKS];     /* … behind that there is more */
 	uint64_t stuck[SHARED_BLOCKS]; /* since when one's record isn't written */
 	unsigned given_ups[SHARED_BLOCKS]; /* how often one was given up there */
 	uint64_t asked_for_walks;          /* when all were to be told again */
@@ -92,6 +95,15 @@ typedef void shared_visitor(void *context, const struct agent_record *record);
 typedef void shared_watcher(void *context, const struct agent_watched *watched);
 void shared_read(struct shared *shared, uint64_t now_ns, shared_visitor *visit,
 		 shared_watcher *enter, void *context);
+
+/*
+ * The same, as far as it was there when the reading began: a part of each thread's that
+ * hasn't been read beyond the time that is told. Lowers until_ret to the time by which
+ * nothing is left to be read. Returns whether there is more.
+ */
+bool shared_read_part(struct shared *shared, uint64_t now_ns, uint64_t told,
+		      shared_visitor *visit, shared_watcher *enter,
+		      void *context, uint64_t *until_ret);
 
 /*
  * The same of watched calls: entries and returns, a thread's in their order; as far

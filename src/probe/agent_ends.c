@@ -35,8 +35,9 @@ static const struct memory_ops end_memory_ops = { .read = read_end };
 
 static struct regs regs_of(const struct recorded *one)
 {
-	struct regs regs = agent_record_regs(one->point, &one->record);
+	struct regs regs = { 0 };
 
+	agent_record_regs(one->point, &one->record, &regs);
 	if (one->kind != RECORDED_RETURN)
 		return regs;
 	regs.user.rip = one->record.return_address;

@@ -18,7 +18,10 @@ size_t agent_tell_with(struct agent_engine *engine, uint64_t until,
 
 size_t agent_tell(struct agent_engine *engine)
 {
-	return agent_tell_with(engine, ticks_now(), AGENT_ALL_OF_NOBODY);
+	return engine->mode & AGENT_WATCHES ?
+		       agent_watch_tell(engine, ticks_now(),
+					AGENT_ALL_OF_NOBODY) :
+		       agent_records_tell_now(engine);
 }
 
 uint64_t agent_lost(const struct agent_space *space)

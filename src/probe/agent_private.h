@@ -554,6 +554,9 @@ static inline bool agent_is_of(struct agent_all_of them, pid_t tid,
 size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
 			  struct agent_all_of them);
 
+/* The same of all that happened by now, a part after the other. */
+size_t agent_records_tell_now(struct agent_engine *engine);
+
 /* Whether all that was there at a time (in ns) is read already: then that will do. */
 bool agent_records_are_read(const struct agent_engine *engine, uint64_t time);
 size_t agent_records_tell_read(struct agent_engine *engine, uint64_t until,
@@ -613,9 +616,9 @@ struct captured {
 
 struct captured agent_captured(const struct agent_record *record);
 
-/* The registers at its begin. */
-struct regs agent_record_regs(const struct agent_point *point,
-			      const struct agent_record *record);
+/* The registers at its begin, as far as they are known: no others are set. */
+void agent_record_regs(const struct agent_point *point,
+		       const struct agent_record *record, struct regs *ret);
 
 /* What wasn't told is forgotten. */
 void agent_records_forget(struct agent_engine *engine);

@@ -24,19 +24,17 @@ struct captured agent_captured(const struct agent_record *record)
 	return (struct captured){ { &captured_ops }, record };
 }
 
-struct regs agent_record_regs(const struct agent_point *point,
-			      const struct agent_record *record)
+void agent_record_regs(const struct agent_point *point,
+		       const struct agent_record *record, struct regs *ret)
 {
-	return (struct regs){ .user = {
-				      .rip = point->point->address,
-				      .rsp = record->slot,
-				      .rdi = record->arguments[0],
-				      .rsi = record->arguments[1],
-				      .rdx = record->arguments[2],
-				      .rcx = record->arguments[3],
-				      .r8 = record->arguments[4],
-				      .r9 = record->arguments[5],
-			      } };
+	ret->user.rip = point->point->address;
+	ret->user.rsp = record->slot;
+	ret->user.rdi = record->arguments[0];
+	ret->user.rsi = record->arguments[1];
+	ret->user.rdx = record->arguments[2];
+	ret->user.rcx = record->arguments[3];
+	ret->user.r8 = record->arguments[4];
+	ret->user.r9 = record->arguments[5];
 }
 
 static void keep_pieces(struct recorded *one, const uint64_t *pieces)
@@ -233,7 +231,10 @@ static void read_space(struct agent_space *space)
 
 /* ---- telling ---- */
 
-/* A call while it is told of: from its begin to its end. */
+/*
+ * A call while it is told of: from its begin to its end. What isn't known of any call
+ * is 0, and stays so from one to the next.
+ */
 struct telling {
 	const struct recorded *one;
 	struct captured captured;
@@ -249,21 +250,20 @@ static void begin(struct telling *telling, unsigned depth)
 	const struct agent_record *record = &one->record;
 	struct prober *prober = space->space->prober;
 	const struct function *function = one->point->point->function;
+	struct call *call = &telling->call;
 
 	telling->captured = agent_captured(record);
-	telling->call = (struct call){
-		.function = function,
-		.id = ++prober->last_call_id,
-		.pid = space->pid,
-		.tid = one->tid,
-		.depth = depth,
-		.arch = &arch_x86_64,
-		.memory = &telling->captured.memory,
-		.return_address = record->return_address,
-		.entry = agent_record_regs(one->point, record),
-		.stack = one->stack,
-		.time = ticks_to_ns(&engine->ticks, record->began),
-	};
+	call->function = function;
+	call->id = ++prober->last_call_id;
+	call->pid = space->pid;
+	call->tid = one->tid;
+	call->depth = depth;
+	call->arch = &arch_x86_64;
+	call->memory = &telling->captured.memory;
+	call->return_address = record->return_address;
+	agent_record_regs(one->point, record, &call->entry);
+	call->stack = one->stack;
+	call->time = ticks_to_ns(&engine->ticks, record->began);
 	function_called(prober, function);
 	prober->counts.calls++;
 }
@@ -316,7 +316,7 @@ static void tell_end(struct telling *telling)
 		.end = CALL_RETURNED,
 	};
 
-	telling->regs = telling->call.entry;
+	agent_record_regs(one->point, &one->record, &telling->regs);
 	telling->regs.user.rax = one->record.result;
 	telling->regs.user.rip = one->record.return_address;
 	telling->regs.user.rsp += sizeof(uint64_t);
@@ -340,7 +340,7 @@ static struct telling *add(struct running *running, const struct recorded *one)
 	if (running->count == running->made) {
 		running->list = xgrow(running->list, running->made,
 				      &running->room, sizeof(*running->list));
-		running->list[running->made++] = xmalloc(sizeof(*telling));
+		running->list[running->made++] = xcalloc(1, sizeof(*telling));
 	}
 	telling = running->list[running->count++];
 	telling->one = one;
@@ -524,6 +524,59 @@ size_t agent_records_tell(struct agent_engine *engine, uint64_t until,
 	engine->telling = false;
 	agent_nests_look(engine, engine->records_read);
 	return agent_records_tell_read(engine, until, them);
+}
+
+/*
+ * What was read beyond that stays for the next part: of threads' calls none comes
+ * before others that were over by then.
+ */
+static bool read_parts(struct agent_engine *engine, uint64_t now, uint64_t told,
+		       uint64_t *until_ret)
+{
+	struct agent_reading reading;
+	struct agent_space *space;
+	bool more = false;
+
+	engine->telling = true;
+	for (space = engine->spaces; space; space = space->next)
+		if (agent_reading_begin(space, &reading))
+			more |= shared_read_part(&space->agent.shared, now,
+						 told, keep, enter, &reading,
+						 until_ret);
+	engine->records_first = 0;
+	engine->telling = false;
+	return more;
+}
+
+/* As many at once as stay in the processor's caches until they are told. */
+size_t agent_records_tell_now(struct agent_engine *engine)
+{
+	const uint64_t now = clock_now();
+	uint64_t all, until = 0;
+	struct agent_space *space;
+	size_t count = 0;
+	bool more = true;
+
+	if (engine->telling || !(engine->mode & AGENT_RECORDS))
+		return 0;
+	for (space = engine->spaces; space; space = space->next)
+		if (space->agent.shared.memory)
+			shared_begin_reading(&space->agent.shared);
+	all = ticks_now();
+	while (more) {
+		const uint64_t told = until;
+
+		until = all;
+		more = read_parts(engine, now, told, &until);
+		if (!more) {
+			engine->records_read = now;
+			agent_nests_look(engine, now);
+		}
+		count += agent_records_tell_read(engine, until,
+						 AGENT_ALL_OF_NOBODY);
+		agent_engine_live(engine);
+	}
+	return count;
 }
 
 /* ---- counting ---- */

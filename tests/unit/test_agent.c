@@ -626,6 +626,47 @@ START_TEST(a_call_is_recorded)
 }
 END_TEST
 
+/* Reads on where less is left than what was told; returns whether there is more. */
+static bool read_records_until(uint64_t told, uint64_t *until_ret)
+{
+	return shared_read_part(&shared, 1, told, see, see_entry, NULL,
+				until_ret);
+}
+
+START_TEST(records_are_read_in_parts)
+{
+	uint64_t until = 0;
+	unsigned calls, parts;
+	bool more = true;
+
+	set_up(AGENT_RECORDS);
+	memset(&seen, 0, sizeof(seen));
+	for (calls = 0; calls < 2000; calls++)
+		ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321);
+	shared_begin_reading(&shared);
+	ck_assert_int_eq(slot(1, 2, 3, 4, 5, 6), 654321); /* another's */
+	for (parts = 0; more; parts++) {
+		const uint64_t told = until;
+		const unsigned long before = seen.count;
+
+		until = UINT64_MAX;
+		more = read_records_until(told, &until);
+		ck_assert_uint_gt(seen.count, before);
+		ck_assert_uint_gt(until, told);
+		ck_assert_int_eq(until == UINT64_MAX, !more);
+		/* What was told reaches less far: another thread's turn. */
+		ck_assert(!more || read_records_until(told, &until));
+		ck_assert_uint_le(seen.count, before + 1000);
+	}
+	ck_assert_uint_gt(parts, 3);
+	ck_assert_uint_eq(seen.count, calls);
+	read_all();
+	ck_assert_uint_eq(seen.count, calls + 1);
+	ck_assert_uint_eq(shared_lost(&shared), 0);
+	tear_down();
+}
+END_TEST
+
 /* As when a handler has interrupted who writes one. */
 static uint64_t *begin_record(struct agent_block *block, uint64_t *header)
 {
@@ -2512,6 +2553,24 @@ static void scribble(unsigned *seed, void *memory, size_t size)
 					   ~(uint64_t)rand_r(seed);
 }
 
+/* That ends, whatever times there are. */
+static void read_garbage_in_parts(uint64_t now)
+{
+	const uint64_t all = ticks_now();
+	uint64_t told, until = 0;
+	unsigned parts = 0;
+	bool more = true;
+
+	shared_begin_reading(&shared);
+	while (more) {
+		told = until;
+		until = all + 1000000000;
+		more = shared_read_part(&shared, now, told, see, see_entry,
+					NULL, &until);
+		ck_assert_uint_lt(parts++, 100000);
+	}
+}
+
 START_TEST(garbage_is_survived)
 {
 	struct agent_counter counter;
@@ -2524,6 +2583,7 @@ START_TEST(garbage_is_survived)
 		scribble(&seed, shared.memory, sizeof(*shared.memory));
 		scribble(&seed, (void *)shared.rings[1].words, 65536);
 		shared_read(&shared, round * 2000000000ull, see, NULL, NULL);
+		read_garbage_in_parts(round * 2000000000ull);
 		shared_counter(&shared, 0, &counter);
 		shared_thread_ended(&shared, 5);
 		shared_beat(&shared);
@@ -4323,6 +4383,7 @@ int main(void)
 	/* Some need 2,000 turns of a timer: on a busy machine that takes long. */
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, a_call_is_recorded);
+	tcase_add_test(tests, records_are_read_in_parts);
 	tcase_add_test(tests,
 		       what_stands_behind_an_unfinished_record_is_read_once);
 	tcase_add_test(tests, calls_within_others_say_so);
