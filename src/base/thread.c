@@ -11,7 +11,7 @@
 /* For the fatal hook; besides, the kernel saves all registers there. */
 #define CRASH_ROOM 16384
 
-struct beginning {
+struct thread_start {
 	void *(*run)(void *context);
 	void *context;
 };
@@ -32,7 +32,7 @@ static void give_up_stack(void *context UNUSED)
 /* Where its own stack begins: who overflows that is at its other end. */
 static void *run_thread(void *context)
 {
-	const struct beginning beginning = *(struct beginning *)context;
+	const struct thread_start start = *(struct thread_start *)context;
 	const stack_t stack = { .ss_sp = alloca(crash_stack_size()),
 				.ss_size = crash_stack_size() };
 	void *result;
@@ -40,7 +40,7 @@ static void *run_thread(void *context)
 	free(context);
 	sigaltstack(&stack, NULL);
 	pthread_cleanup_push(give_up_stack, NULL);
-	result = beginning.run(beginning.context);
+	result = start.run(start.context);
 	pthread_cleanup_pop(true);
 	return result;
 }
@@ -67,21 +67,21 @@ static size_t size_of_stack(const pthread_attr_t *attr, size_t wanted)
 int thread_begin(pthread_t *ret, size_t stack_size, void *(*run)(void *),
 		 void *context)
 {
-	struct beginning *beginning = malloc(sizeof(*beginning));
+	struct thread_start *start = malloc(sizeof(*start));
 	pthread_attr_t attr;
 	sigset_t mask;
 	int error;
 
-	if (!beginning)
+	if (!start)
 		return ENOMEM;
-	*beginning = (struct beginning){ .run = run, .context = context };
+	*start = (struct thread_start){ .run = run, .context = context };
 	fill_mask(&mask);
 	pthread_attr_init(&attr);
 	pthread_attr_setsigmask_np(&attr, &mask);
 	pthread_attr_setstacksize(&attr, size_of_stack(&attr, stack_size));
-	error = pthread_create(ret, &attr, run_thread, beginning);
+	error = pthread_create(ret, &attr, run_thread, start);
 	pthread_attr_destroy(&attr);
 	if (error)
-		free(beginning);
+		free(start);
 	return error;
 }
