@@ -10,6 +10,7 @@
 #include "tracee/leave.h"
 #include "tracee/patch.h"
 #include "tracee/syscall.h"
+#include "tracee/trap.h"
 
 /*
  * What leave.c does, when memory has run out or an invariant is broken, in the
@@ -108,6 +109,41 @@ static bool enters_system_call(const struct task *task)
 	return !ptrace_get_syscall(task->tid, &stop) && stop.entered;
 }
 
+static bool is_birth(const siginfo_t *info)
+{
+	return info->si_code == (SIGTRAP | PTRACE_EVENT_FORK << 8) ||
+	       info->si_code == (SIGTRAP | PTRACE_EVENT_VFORK << 8) ||
+	       info->si_code == (SIGTRAP | PTRACE_EVENT_CLONE << 8);
+}
+
+/* It is traced by us, and has yet to run. */
+static bool is_unknown(struct tracer *tracer, pid_t tid)
+{
+	const struct task *task = task_find(tracer, tid);
+	siginfo_t info;
+
+	return (!task || !task->tracee || task->newborn) &&
+	       !waitid(P_PID, tid, &info,
+		       WSTOPPED | WNOHANG | WNOWAIT | __WALL);
+}
+
+/* What it stands to tell of has copies of the traps that were there then. */
+static void clean_child(struct tracer *tracer, struct task *parent)
+{
+	struct procmem memory;
+	unsigned long child;
+	siginfo_t info;
+
+	if (!parent->tracee || ptrace_get_siginfo(parent->tid, &info) ||
+	    !is_birth(&info) || ptrace_get_event_message(parent->tid, &child) ||
+	    !is_unknown(tracer, child))
+		return;
+	procmem_init(&memory, child);
+	procmem_know_mounts(&memory);
+	trap_clean_copy_in_need(parent->tracee->space, &memory);
+	procmem_fini(&memory);
+}
+
 /*
  * A trap that it has run, but not told of yet, must be waited for. Once it is
  * let go of, the guardian would only stop it once more.
@@ -117,6 +153,7 @@ static void let_go(struct tracer *tracer, struct task *task)
 	int signal = signal_to_deliver(task);
 	bool enters = enters_system_call(task) && !ptrace_interrupt(task->tid);
 
+	clean_child(tracer, task);
 	wait_again(task);
 	task->stopped = false;
 	task->leaving = enters || ptrace_has_queued_trap(task->tid);
@@ -128,16 +165,19 @@ static void let_go(struct tracer *tracer, struct task *task)
 		guardian_drop_task(tracer->guardian, task->watch);
 }
 
-/* Programs that we have started end with us. */
+/*
+ * Programs that we have started end with us. A child whose parent hasn't told of
+ * it yet is held until then: it stands still for as long as we live.
+ */
 static void ask_to_leave(struct tracer *tracer, struct task *task)
 {
-	if (task->tracee && task->tracee->started)
+	if (!task->tracee || task->tracee->started)
 		return;
 	if (task->stopped)
 		let_go(tracer, task);
 	else
-		task->leaving = task->tracee && !task->in_vfork &&
-				!task->listening && !leave_can_spare(task) &&
+		task->leaving = !task->in_vfork && !task->listening &&
+				!leave_can_spare(task) &&
 				!ptrace_interrupt(task->tid);
 }
 

@@ -538,6 +538,33 @@ int trap_clean_copy(struct space *space, struct procmem *child, pid_t forker)
 	return err;
 }
 
+/* Of a jump that is half written all bytes are put back. */
+static void clean_one(const struct space *space, const struct trap *trap,
+		      struct procmem *child)
+{
+	uint8_t code[PATCH_SIZE] = { 0 };
+	size_t size = space->arch->trap_size;
+
+	if (memory_read(&child->memory, trap->address, code, size) ||
+	    memcmp(code, &space->arch->trap, size) != 0)
+		return;
+	if (trap->patch &&
+	    !memory_read(&child->memory, trap->address, code, sizeof(code)) &&
+	    patch_clean(space, trap, code))
+		size = sizeof(code);
+	else
+		memcpy(code, &trap->original, size);
+	(void)!procmem_write_code(child, trap->address, code, size);
+}
+
+void trap_clean_copy_in_need(struct space *space, struct procmem *child)
+{
+	struct trap *trap, *next;
+
+	HASH_ITER(hh, space->traps, trap, next)
+		clean_one(space, trap, child);
+}
+
 static int write_by_ptrace(struct procmem *child, taddr_t page,
 			   const void *code, size_t size)
 {

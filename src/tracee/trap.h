@@ -126,6 +126,9 @@ int trap_clean_copy(struct space *space, struct procmem *child,
 int trap_clean_stopped_copy(struct space *space,
 			    struct procmem *child) MUST_CHECK;
 
+/* The same without memory of ours: see leave_in_need(). */
+void trap_clean_copy_in_need(struct space *space, struct procmem *child);
+
 /*
  * The child's copies can't be removed (its memory can't be written): it knows
  * them, so that it passes them, unseen by anybody.

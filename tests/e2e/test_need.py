@@ -197,6 +197,30 @@ def signals(case):
                       "status of calltrap; " + tracer.err)
 
 
+@h.test("a crash while children are made as fast as can be")
+def fertile(case):
+    """One that its parent stands to tell of has copies of the traps."""
+    if h.has_sanitizer():
+        raise h.Skip("the sanitizer sees crashes first")
+    target = case.start([h.build_with_libt(
+        "fertile", h.build_directory("harm")), "3"])
+    h.wait_until(lambda: "ready" in target.out, "the target")
+    for number in range(4 * ROUNDS):
+        tracer = case.start_calltrap("--engine=trap", "-L", "-x", "f1", "-p",
+                                     str(target.pid))
+        h.wait_until(lambda: h.read(tracer.log_path) or
+                     tracer.popen.poll() is not None, "the first calls")
+        time.sleep(0.003 * number)
+        tracer.popen.send_signal(signal.SIGSEGV)
+        h.check_equal(tracer.wait(), -signal.SIGSEGV,
+                      "status of calltrap; " + tracer.err)
+        h.wait_until(lambda: tracers_of(target.pid) == {0}, "the end of it")
+    check_code(target.pid)
+    target.say("q")
+    h.check_equal((target.wait(), target.out), (7, "ready\n"),
+                  "status, and children that ended otherwise")
+
+
 @h.test("a crash where nothing is traced is said, too")
 def reading(case):
     if h.has_sanitizer():
