@@ -369,7 +369,8 @@ void trap_lift_all(struct space *space)
 	patch_remove_all(space);
 	HASH_ITER(hh, space->traps, trap, next) {
 		set_deferred(space, trap, false);
-		if (trap->planted)
+		/* The guardian knows of one that is just being planted, too. */
+		if (trap->planted || trap->note >= 0)
 			(void)trap_set_planted(space, trap, false);
 	}
 }
