@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -3484,15 +3485,18 @@ END_TEST
 
 /* ---- threads that stand within a hook ---- */
 
-/*
- * The processor's trap flag stops a call behind each of its instructions in turn. There
- * calltrap reads for longer than it waits for a record, before and behind another call.
- */
+struct standing {
+	void (*calls)(void); /* makes one, and counts it */
+	void (*stand)(void); /* what is done within it, … */
+	void (*go_on)(void); /* … and behind it */
+	void (*read)(uint64_t now);
+};
+
+/* The processor's trap flag stops a call behind each of its instructions in turn. */
 static struct {
+	struct standing does;
 	unsigned step, at; /* so many have been made; that one is it */
 	uint64_t now;      /* of calltrap's clock */
-	void (*read)(uint64_t now);
-	void (*calls)(void);
 	unsigned long made;
 	bool wrong; /* no assertions: check's own code would be stepped through */
 } stepped;
@@ -3502,9 +3506,18 @@ static struct {
 static void let_time_go_by(void)
 {
 	for (unsigned i = 0; i < 4; i++) {
-		stepped.read(stepped.now);
+		stepped.does.read(stepped.now);
 		stepped.now += 1000000001;
 	}
+}
+
+/* Calltrap reads for longer than it waits for a record, before and behind a call. */
+static void stand_for_long(void)
+{
+	let_time_go_by();
+	stepped.does.calls();
+	let_time_go_by();
+	stepped.does.calls();
 }
 
 static void stand_at_step(int signal, siginfo_t *info, void *context)
@@ -3515,10 +3528,7 @@ static void stand_at_step(int signal, siginfo_t *info, void *context)
 	if (stepped.step++ != stepped.at)
 		return;
 	there->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
-	let_time_go_by();
-	stepped.calls();
-	let_time_go_by();
-	stepped.calls();
+	stepped.does.stand();
 }
 
 static void set_flag(void)
@@ -3532,25 +3542,23 @@ static void clear_flag(void)
 }
 
 /* Returns how many calls were made. */
-static unsigned long stand_everywhere(void (*read)(uint64_t),
-				      void (*calls)(void))
+static unsigned long stand_everywhere(const struct standing *does)
 {
 	const struct sigaction action = { .sa_sigaction = stand_at_step,
 					  .sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct sigaction before;
 
 	memset(&stepped, 0, sizeof(stepped));
-	stepped.read = read;
-	stepped.calls = calls;
+	stepped.does = *does;
 	stepped.now = 1000000000;
 	sigaction(SIGTRAP, &action, &before);
 	do {
 		stepped.step = 0;
 		stepped.at++;
 		set_flag();
-		stepped.calls();
+		stepped.does.calls();
 		clear_flag();
-		let_time_go_by();
+		stepped.does.go_on();
 	} while (stepped.step > stepped.at);
 	sigaction(SIGTRAP, &before, NULL);
 	ck_assert_uint_gt(stepped.at, 50);
@@ -3560,7 +3568,7 @@ static unsigned long stand_everywhere(void (*read)(uint64_t),
 
 static void call_once(void)
 {
-	stepped.made++;
+	__atomic_fetch_add(&stepped.made, 1, __ATOMIC_RELAXED);
 	slot(1, 0, 0, 0, 0, 0);
 }
 
@@ -3619,13 +3627,15 @@ END_TEST
 /* Whatever it is about to write. */
 START_TEST(a_call_is_told_once_wherever_its_thread_stands_for_long)
 {
+	const struct standing standing = { call_once, stand_for_long,
+					   let_time_go_by, read_all_at };
 	unsigned long made;
 
 	set_up(AGENT_RECORDS);
 	if (_i)
 		put_stub(0, original, AGENT_REPLACES, STUB_NOTES);
 	memset(&seen, 0, sizeof(seen));
-	made = stand_everywhere(read_all_at, call_once);
+	made = stand_everywhere(&standing);
 	ck_assert_uint_eq(seen.count, made);
 	ck_assert_uint_eq(seen.entries, _i ? made : 0);
 	ck_assert_uint_eq(seen.sum, made);
@@ -3634,24 +3644,130 @@ START_TEST(a_call_is_told_once_wherever_its_thread_stands_for_long)
 }
 END_TEST
 
+/* From places on the stack that differ, so that most walks are told of. */
+static __attribute__((noinline)) bool call_from_depth(size_t bytes)
+{
+	char room[bytes];
+	bool right;
+
+	__asm__ volatile("" : : "r"(room) : "memory");
+	right = call_watched(1);
+	__asm__ volatile("" : : "r"(room) : "memory");
+	return right;
+}
+
 static void call_watched_once(void)
 {
-	stepped.made++;
-	stepped.wrong |= !call_watched(1);
+	const unsigned long number =
+		__atomic_fetch_add(&stepped.made, 1, __ATOMIC_RELAXED);
+
+	stepped.wrong |= !call_from_depth(16 * (number % 61 + 1));
 }
 
 START_TEST(a_watched_call_is_told_once_wherever_its_thread_stands_for_long)
 {
+	const struct standing standing = { call_watched_once, stand_for_long,
+					   let_time_go_by, read_watched_at };
 	unsigned long made;
 
 	if (watch(0)) {
 		learn();
 		read_watched();
 		memset(&watched, 0, sizeof(watched));
-		made = stand_everywhere(read_watched_at, call_watched_once);
+		made = stand_everywhere(&standing);
 		ck_assert_uint_eq(watched.entries, made);
 		ck_assert_uint_eq(watched.returns, made);
 		ck_assert_uint_eq(shared_lost(&shared), 0);
+	}
+	tear_down();
+}
+END_TEST
+
+/* ---- handlers that fork ---- */
+
+static struct {
+	bool late; /* the child goes on behind calls of its parent's */
+	bool *may; /* shared with it: now */
+	pid_t parent, child;
+} forked;
+
+static void await_child(void)
+{
+	if (forked.child <= 0)
+		return;
+	__atomic_store_n(forked.may, true, __ATOMIC_RELEASE);
+	stepped.wrong |= waitpid(forked.child, NULL, 0) != forked.child;
+	forked.child = 0;
+}
+
+static void stand_and_fork(void)
+{
+	*forked.may = false;
+	forked.child = fork();
+	while (!forked.child && !__atomic_load_n(forked.may, __ATOMIC_ACQUIRE))
+		sched_yield();
+	if (!forked.late)
+		await_child();
+}
+
+static void go_on_behind_fork(void)
+{
+	if (getpid() != forked.parent)
+		_exit(0);
+	stepped.does.calls();
+	stepped.does.calls();
+	await_child();
+	stepped.does.calls();
+	stepped.does.calls();
+	let_time_go_by();
+}
+
+/* Where it was to reserve room in the ring right then, it does, and leaves it as it is:
+   what is given up then may be nothing. */
+#define HOLES_MOST 40
+
+static void begin_forking(bool late)
+{
+	forked.late = late;
+	forked.parent = getpid();
+	forked.may = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(forked.may, MAP_FAILED);
+}
+
+START_TEST(what_a_forked_child_was_about_to_tell_its_parent_tells)
+{
+	const struct standing standing = { call_once, stand_and_fork,
+					   go_on_behind_fork, read_all_at };
+	unsigned long made;
+
+	set_up(AGENT_RECORDS | AGENT_COUNTS);
+	memset(&seen, 0, sizeof(seen));
+	begin_forking(_i);
+	made = stand_everywhere(&standing);
+	ck_assert_uint_eq(seen.count, made);
+	ck_assert_uint_le(shared_lost(&shared), HOLES_MOST);
+	munmap(forked.may, 4096);
+	tear_down();
+}
+END_TEST
+
+START_TEST(a_forked_child_changes_nothing_of_its_parents_walks)
+{
+	const struct standing standing = { call_watched_once, stand_and_fork,
+					   go_on_behind_fork, read_watched_at };
+	unsigned long made;
+
+	if (watch(0)) {
+		learn();
+		read_watched();
+		memset(&watched, 0, sizeof(watched));
+		begin_forking(_i);
+		made = stand_everywhere(&standing);
+		ck_assert_uint_eq(watched.entries, made);
+		ck_assert_uint_eq(watched.returns, made);
+		ck_assert_uint_le(shared_lost(&shared), HOLES_MOST);
+		munmap(forked.may, 4096);
 	}
 	tear_down();
 }
@@ -4476,6 +4592,12 @@ int main(void)
 	tcase_add_test(
 		tests,
 		a_watched_call_is_told_once_wherever_its_thread_stands_for_long);
+	tcase_add_loop_test(
+		tests, what_a_forked_child_was_about_to_tell_its_parent_tells,
+		0, 2);
+	tcase_add_loop_test(tests,
+			    a_forked_child_changes_nothing_of_its_parents_walks,
+			    0, 2);
 	tcase_add_test(tests, each_call_is_counted_or_told_of);
 	tcase_add_test(tests, what_is_but_counted_returns_by_itself);
 	tcase_add_test(tests, without_a_sign_of_life_all_are_counted);

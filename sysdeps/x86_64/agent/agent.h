@@ -138,6 +138,15 @@ struct config {
 #define READ(member) __atomic_load_n(&agent_gate.member, __ATOMIC_ACQUIRE)
 
 /*
+ * Whether a handler has come that has forked, and this is the child. What is shared is
+ * its parent's, which has gone on meanwhile: nothing is to be written there any more.
+ */
+static inline bool is_forked(void)
+{
+	return __builtin_expect(!READ(patience), 0);
+}
+
+/*
  * Once, and whether the gate is open last: a signal handler may fork at any
  * point, and in the child all of this is zeros from then on.
  */

@@ -139,7 +139,7 @@ static inline struct agent_walk *begin_walk(const struct config *config,
 	const uint64_t number = walk ? walk->number : AGENT_WALK_BUSY;
 
 	if (number == AGENT_WALK_BUSY || is_compared(block, frame) ||
-	    !change_word(&walk->number, number, AGENT_WALK_BUSY))
+	    is_forked() || !change_word(&walk->number, number, AGENT_WALK_BUSY))
 		return NULL;
 	walk->address = frame->return_address;
 	walk->slot = frame->slot;
@@ -154,7 +154,7 @@ static inline struct agent_walk *begin_walk(const struct config *config,
 /* Who is told of it must have been told of its frames: so that comes first. */
 static inline void end_walk(struct agent_walk *walk, uint64_t number)
 {
-	if (walk)
+	if (walk && !is_forked())
 		__atomic_store_n(&walk->number, number, __ATOMIC_RELEASE);
 }
 
@@ -176,7 +176,7 @@ static inline struct agent_told *begin_told(struct agent_block *block,
 	struct agent_told *told = &block->told;
 
 	*before_ret = told->name;
-	return *before_ret != AGENT_WALK_BUSY &&
+	return *before_ret != AGENT_WALK_BUSY && !is_forked() &&
 			       change_own_word(&told->name, *before_ret,
 					       AGENT_WALK_BUSY) ?
 		       told :
@@ -204,7 +204,7 @@ static inline void end_told(struct agent_told *told, uint64_t before,
 {
 	unsigned i;
 
-	if (!told)
+	if (!told || is_forked())
 		return;
 	for (i = kept; name && i < stack->count; i++)
 		told->frames[i] = stack->frames[stack->count - 1 - i];
@@ -253,13 +253,13 @@ static inline bool has_arguments(const struct config *config,
 
 /*
  * Up to its arguments, for which there are some words besides those at its begin and
- * its end. place: its slot, or what stands for it.
+ * its end. place: its slot, or what stands for it. False in a forked child.
  */
-static inline struct ring_entry begin_entry(const struct config *config,
-					    const struct agent_thread *thread,
-					    const struct agent_frame *frame,
-					    uint32_t kind, uint64_t place,
-					    unsigned fixed, unsigned more)
+static inline bool begin_entry(const struct config *config,
+			       const struct agent_thread *thread,
+			       const struct agent_frame *frame, uint32_t kind,
+			       uint64_t place, unsigned fixed, unsigned more,
+			       struct ring_entry *ret)
 {
 	struct agent_block *block = block_at(config, thread->block);
 	const unsigned arguments =
@@ -274,6 +274,8 @@ static inline struct ring_entry begin_entry(const struct config *config,
 	uint64_t *const ring = block->ring;
 	unsigned i;
 
+	if (is_forked())
+		return false;
 	entry.position = own_add(&block->head, entry.words);
 	expect_ring(ring, entry.position, entry.mask);
 	ring[(entry.position + AGENT_WATCH_TIME) & entry.mask] = frame->began;
@@ -285,7 +287,8 @@ static inline struct ring_entry begin_entry(const struct config *config,
 				  kind, thread->tid);
 	for (i = 0; i < arguments; i++)
 		put_word(&entry, frame->arguments[i]);
-	return entry;
+	*ret = entry;
+	return true;
 }
 
 static inline void put_value(const struct ring_entry *entry, uint64_t value)
@@ -343,21 +346,23 @@ void write_entry(const struct config *config, const struct agent_thread *thread,
 
 	for (;;) {
 		frames = stack->count - agent_kept_of(flags);
-		entry = begin_entry(config, thread, frame, AGENT_WATCH_ENTRY,
-				    frame->slot, AGENT_WATCH_FIXED,
-				    frames + 1 + words);
+		if (!begin_entry(config, thread, frame, AGENT_WATCH_ENTRY,
+				 frame->slot, AGENT_WATCH_FIXED,
+				 frames + 1 + words, &entry))
+			return;
 		put_value(&entry,
 			  frames | complete | flags | agent_pieces_bits(words));
 		for (i = 0; i < frames; i++)
 			put_word(&entry, stack->frames[i]);
 		put_word(&entry, name);
 		put_pieces(&entry, frame, pieces);
-		if (end_entry(config, frame, &entry))
-			break;
+		if (end_entry(config, frame, &entry)) {
+			note_entered(thread, frame, &entry);
+			return;
+		}
 		/* What was told before isn't known any more. */
 		flags = agent_without_kept(flags);
 	}
-	note_entered(thread, frame, &entry);
 }
 
 static inline void write_known(const struct config *config,
@@ -369,10 +374,11 @@ static inline void write_known(const struct config *config,
 	struct ring_entry entry;
 
 	do {
-		entry = begin_entry(config, thread, frame,
-				    agent_watch_kind_bits(AGENT_WATCH_KNOWN,
-							  words),
-				    name, AGENT_WATCH_SHORT, words);
+		if (!begin_entry(config, thread, frame,
+				 agent_watch_kind_bits(AGENT_WATCH_KNOWN,
+						       words),
+				 name, AGENT_WATCH_SHORT, words, &entry))
+			return;
 		put_pieces(&entry, frame, pieces);
 	} while (!end_entry(config, frame, &entry));
 	note_entered(thread, frame, &entry);
@@ -490,7 +496,8 @@ enter_counted(const struct config *config, struct agent_frame *frame)
 	const struct agent_thread *thread = find_thread(config);
 	enum way way;
 
-	count_entry(config, thread, frame);
+	if (!is_forked())
+		count_entry(config, thread, frame);
 	way = may_go_on(thread, frame) ? way_on(frame) : BY_JUMP;
 	if (__builtin_expect(is_sampled(frame->began), 0))
 		sample_entry(config, thread, frame->began);
@@ -505,9 +512,10 @@ static void write_begin(const struct config *config,
 	struct ring_entry entry;
 
 	do {
-		entry = begin_entry(config, thread, frame, AGENT_WATCH_ENTRY,
-				    frame->slot, AGENT_WATCH_FIXED,
-				    2 + pieces->words);
+		if (!begin_entry(config, thread, frame, AGENT_WATCH_ENTRY,
+				 frame->slot, AGENT_WATCH_FIXED,
+				 2 + pieces->words, &entry))
+			return;
 		put_value(&entry, 1 | flags | agent_pieces_bits(pieces->words));
 		put_word(&entry, caller);
 		put_word(&entry, 0);
@@ -594,7 +602,7 @@ static inline void stand_for_others(struct agent_thread *thread,
 	const uint32_t failure = frame->stub->failure;
 	struct agent_return *own;
 
-	if (!(failure >> AGENT_GROUP_SHIFT))
+	if (!(failure >> AGENT_GROUP_SHIFT) || is_forked())
 		return;
 	thread->within = 0;
 	if (!(failure & AGENT_REPLACES) || !frame->entered)

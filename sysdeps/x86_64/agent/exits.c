@@ -27,7 +27,8 @@ static inline bool write_behind(const struct config *config,
 	const uint64_t mask = config->ring_words - 1;
 	const uint64_t position = end_of_entry(thread, frame->entered);
 
-	if (!frame->entered || !own_follow(block, position, AGENT_WATCH_SHORT))
+	if (!frame->entered || is_forked() ||
+	    !own_follow(block, position, AGENT_WATCH_SHORT))
 		return false;
 	ring[(position + AGENT_WATCH_TIME) & mask] = now;
 	ring[(position + AGENT_WATCH_RESULT) & mask] = frame->result;
@@ -46,8 +47,12 @@ static bool write_return(const struct config *config, struct agent_block *block,
 	const uint64_t mask = config->ring_words - 1;
 	const unsigned words = stored ? AGENT_WATCH_STORED_WORDS :
 					AGENT_WATCH_RETURN_WORDS;
-	const uint64_t position = own_add(&block->head, words);
-	const uint64_t behind = position + AGENT_WATCH_FIXED;
+	uint64_t position, behind;
+
+	if (is_forked())
+		return true;
+	position = own_add(&block->head, words);
+	behind = position + AGENT_WATCH_FIXED;
 
 	ring[(position + AGENT_WATCH_TIME) & mask] = now;
 	ring[(position + AGENT_WATCH_SLOT) & mask] = frame->slot;

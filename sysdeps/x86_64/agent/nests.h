@@ -25,20 +25,23 @@ static inline void begin_within(struct agent_thread *thread,
 			   agent_is_within(outer, frame->slot);
 
 	frame->outer = stays ? outer : 0;
+	if (is_forked())
+		return;
 	__atomic_store_n(&thread->within, frame->slot, __ATOMIC_RELEASE);
 }
 
 /* What was told of while it began came before. */
 static inline bool may_begin_anew(const struct agent_thread *thread)
 {
-	return !__atomic_load_n(&thread->within, __ATOMIC_ACQUIRE);
+	return !__atomic_load_n(&thread->within, __ATOMIC_ACQUIRE) &&
+	       !is_forked();
 }
 
 /* Unless calltrap has told of it meanwhile. */
 static inline void end_within(struct agent_thread *thread,
 			      const struct agent_frame *frame)
 {
-	if (thread->within == frame->slot)
+	if (thread->within == frame->slot && !is_forked())
 		__atomic_store_n(&thread->within, frame->outer,
 				 __ATOMIC_RELEASE);
 }

@@ -16,7 +16,7 @@ void note(const struct config *config, const struct agent_frame *frame,
 		close_gate();
 		return;
 	}
-	if (is_too_old(config, frame))
+	if (is_too_old(config, frame) || is_forked())
 		return;
 	thread = find_thread(config);
 	if (config->mode & AGENT_COUNTS)

@@ -45,6 +45,8 @@ static inline bool write_record(const struct config *config,
 	}
 	if (!has_record_room(config, block, frame, words))
 		return true;
+	if (is_forked())
+		return true;
 	position = own_add(&block->head, words);
 	ring[(position + AGENT_WORD_BEGAN) & mask] = frame->began;
 	ring[(position + AGENT_WORD_ENDED) & mask] = ended;

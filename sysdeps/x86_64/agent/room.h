@@ -83,6 +83,8 @@ static inline bool end_record(const struct config *config,
 {
 	uint64_t *header = &block->ring[position & (config->ring_words - 1)];
 
+	if (is_forked())
+		return true;
 	__atomic_store_n(header, agent_record_header(position, words),
 			 __ATOMIC_RELEASE);
 	__asm__ volatile("" : : : "memory");

@@ -143,7 +143,7 @@ static inline void log_word(struct step *step, uint64_t at, uint64_t word)
 	if (!step->log)
 		return;
 	if (step->logged == AGENT_WALK_WORDS || offset > UINT16_MAX ||
-	    word == PLACE) {
+	    word == PLACE || is_forked()) {
 		step->log = NULL;
 		return;
 	}
@@ -402,7 +402,7 @@ bool take_stack(const struct config *config, const struct agent_thread *thread,
 	    !walk(&step, config->depth, config->mode & AGENT_RECORDS, ret))
 		return false;
 	end_log(&step);
-	if (log)
+	if (log && !is_forked())
 		log->count = step.log ? step.logged : 0;
 	return true;
 }
