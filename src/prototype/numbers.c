@@ -42,19 +42,25 @@ static bool is_address(const struct type *type)
 static bool is_number(const struct type *type)
 {
 	return type->kind == TYPE_INTEGER && type->size <= 8 &&
-	       (type->lens == LENS_PLAIN || type->lens == LENS_GUESS ||
-		type->lens == LENS_HEX);
+	       type->lens != LENS_HIDE;
 }
 
-/* One of bytes, up to a zero. */
+/* Up to a zero, or of as many bytes as an argument says. */
+static bool is_length(const struct expression *length)
+{
+	return length && !length->times &&
+	       ((length->kind == EXPRESSION_ZERO && !length->limit) ||
+		length->kind == EXPRESSION_ARGUMENT);
+}
+
+/* One of bytes. */
 static bool is_text(const struct type *type)
 {
 	const struct type *array = type->target;
 
-	return type->kind == TYPE_POINTER && type->lens == LENS_STRING &&
-	       !type->addressed && array && array->kind == TYPE_ARRAY &&
-	       array->length && array->length->kind == EXPRESSION_ZERO &&
-	       !array->length->limit && !array->length->times &&
+	return type->kind == TYPE_POINTER &&
+	       (type->lens == LENS_STRING || type->lens == LENS_BYTES) &&
+	       array && array->kind == TYPE_ARRAY && is_length(array->length) &&
 	       array->target->kind == TYPE_INTEGER && array->target->size == 1;
 }
 
@@ -68,12 +74,38 @@ static bool is_simple(const struct type *type,
 	       (is_text(type) && limits->string_bytes < TEXT_MOST);
 }
 
-static bool is_shown(const struct parameter *parameter,
+/* Its length is among the arguments that are shown with it, as a number. */
+static bool has_known_length(const struct prototype *prototype,
+			     const struct type *type)
+{
+	const struct expression *length = type->target->length;
+	const struct parameter *said_by;
+
+	if (length->kind == EXPRESSION_ZERO)
+		return true;
+	if (length->number < 1 || length->number > prototype->later)
+		return false;
+	said_by = &prototype->parameters[length->number - 1];
+	return !said_by->alternatives && is_number(said_by->type);
+}
+
+static bool is_shown(const struct prototype *prototype,
+		     const struct parameter *parameter,
 		     const struct print_limits *limits)
 {
 	return !parameter->alternatives &&
 	       parameter->when.kind == CONDITION_NONE &&
-	       is_simple(parameter->type, limits);
+	       is_simple(parameter->type, limits) &&
+	       (!is_text(parameter->type) ||
+		has_known_length(prototype, parameter->type));
+}
+
+static bool is_shown_result(const struct type *type,
+			    const struct print_limits *limits)
+{
+	return is_simple(type, limits) &&
+	       (!is_text(type) ||
+		type->target->length->kind == EXPRESSION_ZERO);
 }
 
 /* A result that is anything else may be passed like a first argument. */
@@ -99,7 +131,7 @@ static bool fits(const struct prototype *prototype,
 	    (prototype->variadic && prototype->later == prototype->count))
 		return false;
 	for (i = 0; i < prototype->later; i++)
-		if (!is_shown(&prototype->parameters[i], limits))
+		if (!is_shown(prototype, &prototype->parameters[i], limits))
 			return false;
 	return true;
 }
@@ -113,77 +145,150 @@ static void add_guess(const struct type *type, uint64_t word,
 		strbuf_add_hex(out, number_unsigned(type, word, 8));
 }
 
-/* What was read of a text: one byte more than is shown tells whether it goes on. */
+/* A text, and what was read of it: a byte more than is shown tells whether it goes on. */
 struct text_start {
+	taddr_t address;
+	uint64_t size; /* UINT64_MAX: up to a zero */
+	bool whole;    /* … or with all its zeros */
 	char bytes[TEXT_MOST];
-	size_t read, shown;
+	size_t wanted, read, shown;
 	bool cut;
 };
 
+static uint64_t length_from(const struct prototype *prototype,
+			    const struct call_values *values, unsigned index,
+			    bool *known_ret)
+{
+	const struct type *type = prototype->parameters[index].type;
+	uint64_t word;
+
+	(void)values->arch->argument(values->entry_regs, values->memory, index,
+				     &word);
+	word = number_narrow(type, word, 8);
+	*known_ret = !type->is_signed || (int64_t)word >= 0;
+	return word;
+}
+
+/* False when it isn't known how long it is. */
+static bool find_text(const struct prototype *prototype,
+		      const struct type *type, const struct call_values *values,
+		      taddr_t address, struct text_start *ret)
+{
+	const struct expression *length = type->target->length;
+	bool known = true;
+
+	ret->address = address;
+	ret->whole = type->lens == LENS_BYTES;
+	ret->size = UINT64_MAX;
+	if (length->kind == EXPRESSION_ARGUMENT)
+		ret->size = length_from(prototype, values,
+					(unsigned)length->number - 1, &known);
+	return known;
+}
+
 static void read_text(const struct call_values *values,
-		      const struct print_limits *limits, taddr_t address,
-		      struct text_start *ret)
+		      const struct print_limits *limits,
+		      struct text_start *text)
 {
 	const size_t most = limits->string_bytes;
 	const char *end;
 
-	ret->read =
-		memory_read_some(values->memory, address, ret->bytes, most + 1);
-	end = memchr(ret->bytes, '\0', ret->read);
-	ret->cut = !end;
-	ret->shown = end ? (size_t)(end - ret->bytes) : ret->read;
-	if (ret->shown > most)
-		ret->shown = most;
+	text->wanted = text->size > most ? most + 1 : text->size;
+	text->read = text->wanted ?
+			     memory_read_some(values->memory, text->address,
+					      text->bytes, text->wanted) :
+			     0;
+	end = text->whole ? NULL : memchr(text->bytes, '\0', text->read);
+	text->shown = end ? (size_t)(end - text->bytes) : text->read;
+	text->cut = text->shown > most || (!end && text->shown < text->wanted);
+	if (text->shown > most)
+		text->shown = most;
 }
 
-static void add_text(const struct call_values *values,
-		     const struct print_limits *limits, taddr_t address,
+static void add_text(const struct type *type, const struct call_values *values,
+		     const struct print_limits *limits, struct text_start *text,
 		     struct strbuf *out)
 {
-	struct text_start text;
+	const struct value_style *style = print_style(limits);
 
-	read_text(values, limits, address, &text);
-	if (!text.read) {
-		strbuf_add_hex(out, address);
+	read_text(values, limits, text);
+	if (text->wanted && !text->read) {
+		strbuf_add_hex(out, text->address);
 		strbuf_putc(out, '?');
 		return;
 	}
-	quote_text(out, print_style(limits)->quotes, text.bytes, text.shown);
-	if (text.cut)
+	if (type->addressed)
+		strbuf_add_hex(out, text->address);
+	if (type->addressed && !style->addressed_text)
+		return;
+	if (type->addressed)
+		strbuf_putc(out, ' ');
+	quote_text(out, style->quotes, text->bytes, text->shown);
+	if (text->cut)
 		strbuf_put(out, "...");
 }
 
-static void add_pointer(const struct type *type,
+static void add_pointer(const struct prototype *prototype,
+			const struct type *type,
 			const struct call_values *values,
 			const struct print_limits *limits, uint64_t word,
 			struct strbuf *out)
 {
 	const struct value_style *style = print_style(limits);
-	const bool with_text = type->lens == LENS_STRING;
+	const bool with_text = is_text(type);
+	struct text_start text;
 
 	if (!word)
 		strbuf_put(out, with_text ? style->nil : style->null);
-	else if (with_text)
-		add_text(values, limits, word, out);
+	else if (with_text && find_text(prototype, type, values, word, &text))
+		add_text(type, values, limits, &text, out);
 	else
 		strbuf_add_hex(out, word);
 }
 
-static void add_value(const struct type *type, const struct call_values *values,
+/* To any writer. */
+static void write_integer(const struct type *type,
+			  const struct call_values *values,
+			  const struct print_limits *limits, uint64_t word,
+			  struct value_writer *writer)
+{
+	struct printer printer;
+
+	/* Its places are of no use here, and many. */
+	printer.values = values;
+	printer.limits = limits;
+	printer.writer = writer;
+	print_integer(&printer, type, word);
+}
+
+static void add_named(const struct type *type, const struct call_values *values,
+		      const struct print_limits *limits, uint64_t word,
+		      struct strbuf *out)
+{
+	struct text_writer writer = text_writer_to(out, print_style(limits));
+
+	write_integer(type, values, limits, word, &writer.writer);
+}
+
+static void add_value(const struct prototype *prototype,
+		      const struct type *type, const struct call_values *values,
 		      const struct print_limits *limits, uint64_t word,
 		      struct strbuf *out)
 {
 	if (type->kind == TYPE_POINTER)
-		add_pointer(type, values, limits, word, out);
+		add_pointer(prototype, type, values, limits, word, out);
 	else if (type->lens == LENS_GUESS)
 		add_guess(type, word, out);
 	else if (type->lens == LENS_HEX)
 		strbuf_add_hex(out, number_unsigned(type, word, 8));
-	else
+	else if (type->lens == LENS_PLAIN)
 		strbuf_add_decimal(out, word, type->is_signed);
+	else
+		add_named(type, values, limits, word, out);
 }
 
-static void add_argument(const struct parameter *parameter,
+static void add_argument(const struct prototype *prototype,
+			 const struct parameter *parameter,
 			 const struct call_values *values,
 			 const struct print_limits *limits, uint64_t word,
 			 struct strbuf *out)
@@ -195,7 +300,8 @@ static void add_argument(const struct parameter *parameter,
 		strbuf_put(out, parameter->name);
 		strbuf_putc(out, '=');
 	}
-	add_value(type, values, limits, number_narrow(type, word, 8), out);
+	add_value(prototype, type, values, limits, number_narrow(type, word, 8),
+		  out);
 }
 
 bool numbers_print_entry(const struct prototype *prototype,
@@ -214,8 +320,8 @@ bool numbers_print_entry(const struct prototype *prototype,
 			strbuf_put(out, ", ");
 		(void)values->arch->argument(values->entry_regs, values->memory,
 					     i, &word);
-		add_argument(&prototype->parameters[i], values, limits, word,
-			     out);
+		add_argument(prototype, &prototype->parameters[i], values,
+			     limits, word, out);
 	}
 	return true;
 }
@@ -245,64 +351,64 @@ bool numbers_print_result(const struct prototype *prototype,
 		strbuf_put(out, "<void>");
 		return true;
 	}
-	if (!is_simple(type, limits) || !numbers_result(type, values, &word) ||
+	if (!is_shown_result(type, limits) ||
+	    !numbers_result(type, values, &word) ||
 	    prototype_has_failed(prototype, values))
 		return false;
-	add_value(type, values, limits, word, out);
+	add_value(prototype, type, values, limits, word, out);
 	return true;
 }
 
 /* ---- the same, to any writer ---- */
 
-static void write_text(const struct call_values *values,
-		       const struct print_limits *limits, taddr_t address,
-		       struct value_writer *writer)
+static void write_text(const struct type *type,
+		       const struct call_values *values,
+		       const struct print_limits *limits,
+		       struct text_start *text, struct value_writer *writer)
 {
-	struct text_start text;
 	struct value_text shown;
 
-	read_text(values, limits, address, &text);
-	if (!text.read) {
-		writer->ops->unreadable(writer, address);
+	read_text(values, limits, text);
+	if (text->wanted && !text->read) {
+		writer->ops->unreadable(writer, text->address);
 		return;
 	}
 	shown = (struct value_text){
-		.bytes = text.bytes,
-		.length = text.shown,
-		.cut = text.cut,
+		.address = type->addressed ? text->address : 0,
+		.bytes = text->bytes,
+		.length = text->shown,
+		.cut = text->cut,
 	};
 	writer->ops->text(writer, &shown);
 }
 
-static void write_pointer(const struct type *type,
+static void write_pointer(const struct prototype *prototype,
+			  const struct type *type,
 			  const struct call_values *values,
 			  const struct print_limits *limits, uint64_t word,
 			  struct value_writer *writer)
 {
-	if (type->lens != LENS_STRING)
-		writer->ops->address(writer, word);
-	else if (word)
-		write_text(values, limits, word, writer);
-	else
+	const bool with_text = is_text(type);
+	struct text_start text;
+
+	if (with_text && !word)
 		writer->ops->null(writer);
+	else if (with_text && find_text(prototype, type, values, word, &text))
+		write_text(type, values, limits, &text, writer);
+	else
+		writer->ops->address(writer, word);
 }
 
-static void write_value(const struct type *type,
+static void write_value(const struct prototype *prototype,
+			const struct type *type,
 			const struct call_values *values,
 			const struct print_limits *limits, uint64_t word,
 			struct value_writer *writer)
 {
-	struct printer printer;
-
-	if (type->kind == TYPE_POINTER) {
-		write_pointer(type, values, limits, word, writer);
-		return;
-	}
-	/* Its places are of no use here, and many. */
-	printer.values = values;
-	printer.limits = limits;
-	printer.writer = writer;
-	print_integer(&printer, type, word);
+	if (type->kind == TYPE_POINTER)
+		write_pointer(prototype, type, values, limits, word, writer);
+	else
+		write_integer(type, values, limits, word, writer);
 }
 
 bool numbers_write_entry(const struct prototype *prototype,
@@ -324,7 +430,7 @@ bool numbers_write_entry(const struct prototype *prototype,
 					     i, &word);
 		if (one->name && !one->unshown)
 			writer->ops->name(writer, one->name);
-		write_value(one->type, values, limits,
+		write_value(prototype, one->type, values, limits,
 			    number_narrow(one->type, word, 8), writer);
 	}
 	return true;
@@ -338,9 +444,10 @@ bool numbers_write_result(const struct prototype *prototype,
 	const struct type *type = prototype ? prototype->result : &type_guess;
 	uint64_t word;
 
-	if (!is_simple(type, limits) || !numbers_result(type, values, &word) ||
+	if (!is_shown_result(type, limits) ||
+	    !numbers_result(type, values, &word) ||
 	    prototype_has_failed(prototype, values))
 		return false;
-	write_value(type, values, limits, word, writer);
+	write_value(prototype, type, values, limits, word, writer);
 	return true;
 }

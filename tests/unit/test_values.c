@@ -98,23 +98,25 @@ START_TEST(numbers_alone_are_printed_as_all_else)
 	static const uint64_t words[] = { 0,     1,          127,       128,
 					  10000, 10001,      -10000,    -10001,
 					  -1,    0x80000000, 1ull << 63 };
-	static const char *const names[] = { "f", "g", "h", "i" };
+	static const char *const names[] = { "f", "g", "h", "i", "k" };
 	struct call_values values;
 	struct strbuf quick = { 0 };
 
 	add_text("int f(int a, uint, long, ulong, addr, guess);\n"
 		 "addr g(short, uchar s, hex(int), hex(ulong), int8, +int);\n"
 		 "guess h();\n"
-		 "void i(hide(int), guess_string);\n");
-	for (unsigned i = 0; i < ARRAY_SIZE(words) * 4; i++) {
-		const char *name = names[i % 4];
+		 "void i(hide(int), guess_string);\n"
+		 "char(int) k(char, bool, oct(int), bin(uint), "
+		 "flags(A=1, B=0x80), enum(C, D=127));\n");
+	for (unsigned i = 0; i < ARRAY_SIZE(words) * 5; i++) {
+		const char *name = names[i % 5];
 		const struct prototype *prototype =
 			prototypes_find(all, NULL, name);
 
 		ck_assert_ptr_nonnull(prototype);
 		for (unsigned k = 0; k < 6; k++)
-			arguments[k] = words[(i / 4 + k) % ARRAY_SIZE(words)];
-		result[0] = words[i / 4];
+			arguments[k] = words[(i / 5 + k) % ARRAY_SIZE(words)];
+		result[0] = words[i / 5];
 		values = values_on(&machine64, ENTRY);
 		strbuf_clear(&quick);
 		ck_assert_int_eq(numbers_print_entry(prototype, &values,
@@ -146,8 +148,10 @@ START_TEST(texts_among_numbers_are_printed_as_all_else)
 	struct strbuf quick = { 0 };
 	unsigned i, k;
 
-	add_text("string f(int a, string path, hex(int), string);\n");
+	add_text("at(string) f(int a, string path, bytes[arg5] b, "
+		 "at(string[arg6]), int, ulong);\n");
 	prototype = prototypes_find(all, NULL, "f");
+	ck_assert_ptr_nonnull(prototype);
 	data.bytes[sizeof(data.bytes) - 1] = 'x';
 	for (i = 0; i < ARRAY_SIZE(texts) + 3; i++) {
 		const taddr_t at = i < ARRAY_SIZE(texts)  ? put_text(texts[i]) :
@@ -155,8 +159,10 @@ START_TEST(texts_among_numbers_are_printed_as_all_else)
 				   i % 2                  ? 0x42 :
 					   DATA + sizeof(data.bytes) - 1;
 
-		arguments[0] = arguments[2] = i;
-		arguments[1] = arguments[3] = result[0] = at;
+		arguments[0] = i;
+		arguments[1] = arguments[2] = arguments[3] = result[0] = at;
+		arguments[4] = i * 5 - 5; /* -5, too */
+		arguments[5] = i * 6;
 		values = values_on(&machine64, ENTRY);
 		for (k = 0; k < ARRAY_SIZE(most); k++) {
 			limits.string_bytes = most[k];
