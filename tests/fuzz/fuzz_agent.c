@@ -74,6 +74,14 @@ static void read_ahead(struct ring *ring, uint64_t head)
 	ring->position = position;
 }
 
+/* As calltrap does: what isn't withheld isn't passed over. */
+static void pass_over(struct ring *ring, uint64_t head)
+{
+	ring_withhold(ring, head);
+	if (ring->withheld.to)
+		ring_pass_over(ring, head);
+}
+
 static void read_all(struct ring *ring, uint64_t head)
 {
 	uint64_t steps = 0, before;
@@ -86,7 +94,7 @@ static void read_all(struct ring *ring, uint64_t head)
 		if (head - ring->position > WORDS)
 			__builtin_trap();
 		read_ahead(ring, head);
-		ring_pass_over(ring, head);
+		pass_over(ring, head);
 	} while (ring->position != before && ring->position != head);
 }
 
@@ -104,7 +112,7 @@ static uint64_t read_watched(struct ring *ring, uint64_t head, bool joins)
 			if (++steps > WORDS)
 				__builtin_trap();
 		}
-		ring_pass_over(ring, head);
+		pass_over(ring, head);
 	} while (ring->position != before && ring->position != head);
 	return steps;
 }
