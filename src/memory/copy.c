@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "memory/copy.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -102,31 +103,51 @@ static bool has_other_namespace(pid_t pid)
 	return stat(path, &children) || own.st_ino != children.st_ino;
 }
 
+static taddr_t find_from(struct memory *memory, taddr_t vdso)
+{
+	const size_t wanted = arch_syscall_maker.size;
+	uint8_t code[16384];
+	const size_t size = memory_read_some(memory, vdso, code, sizeof(code));
+
+	for (size_t at = 0; at + wanted <= size; at += arch_syscall_maker.align)
+		if (!memcmp(code + at, arch_syscall_maker.code, wanted))
+			return vdso + at;
+	return 0;
+}
+
 /* The vDSO has one that it falls back to. */
 static taddr_t find_instruction(const struct mappings *mappings)
 {
-	const size_t wanted = arch_syscall_maker.size;
 	struct procmem memory;
 	taddr_t found = 0;
 
 	procmem_init(&memory, mappings->pid);
 	for (size_t i = 0; i < mappings->count && !found; i++) {
 		const struct mapping *mapping = &mappings->list[i];
-		uint8_t code[16384];
-		size_t size;
 
-		if (mapping->inode || !mapping->executable ||
-		    strcmp(mapping->path, "[vdso]") != 0)
-			continue;
-		size = memory_read_some(&memory.memory, mapping->start, code,
-					sizeof(code));
-		for (size_t at = 0; at + wanted <= size && !found;
-		     at += arch_syscall_maker.align)
-			if (!memcmp(code + at, arch_syscall_maker.code, wanted))
-				found = mapping->start + at;
+		if (!mapping->inode && mapping->executable &&
+		    !strcmp(mapping->path, "[vdso]"))
+			found = find_from(&memory.memory, mapping->start);
 	}
 	procmem_fini(&memory);
 	return found;
+}
+
+/*
+ * Of the program that the process runs now: each has its vDSO elsewhere. It must
+ * be frozen, or it runs another one as soon as this has been asked.
+ */
+static bool find_again(struct copy *copy, pid_t pid)
+{
+	struct procmem memory;
+	uint64_t vdso;
+
+	if (!procfs_auxv(pid, sizeof(long), AT_SYSINFO_EHDR, &vdso))
+		return false;
+	procmem_init(&memory, pid);
+	copy->instruction = find_from(&memory.memory, vdso);
+	procmem_fini(&memory);
+	return copy->instruction;
 }
 
 const char *copy_refuse(pid_t pid, const struct mappings *mappings,
@@ -344,7 +365,7 @@ static bool reap(const struct copy *copy, const struct freeze *freeze)
 	       (result == copy->own_pid || result == -ECHILD);
 }
 
-static bool reap_once(const struct copy *copy, pid_t pid, uint64_t *pause_ret)
+static bool reap_once(struct copy *copy, pid_t pid, uint64_t *pause_ret)
 {
 	char *message CLEANUP(xfree_cleanup) = NULL;
 	struct freeze freeze;
@@ -352,7 +373,7 @@ static bool reap_once(const struct copy *copy, pid_t pid, uint64_t *pause_ret)
 
 	if (freeze_begin(pid, &freeze, &message))
 		return !procfs_is_alive(pid);
-	reaped = reap(copy, &freeze);
+	reaped = find_again(copy, pid) && reap(copy, &freeze);
 	*pause_ret = freeze_end(&freeze);
 	freeze_fini(&freeze);
 	return reaped;
@@ -444,7 +465,7 @@ static bool begin(struct copy *copy, pid_t pid, int to)
 
 	if (freeze_begin(pid, &freeze, &message))
 		return false;
-	if (make(copy, &freeze))
+	if (find_again(copy, pid) && make(copy, &freeze))
 		begun.pid = copy->pid;
 	begun.pause_ns = freeze_end(&freeze);
 	begun.count = freeze.count;

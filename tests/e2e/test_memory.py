@@ -926,6 +926,21 @@ def _(case):
                   "strange 0 wrong 0 unheard 0 unwaited 0", "what there was")
 
 
+@h.test("a process runs other programs while a copy of it is made and ended",
+        users=True)
+def _(case):
+    script = case.write("again", '#!/bin/sh\n[ -e "$1" ] && exit 7\n'
+                        'exec "$0" "$1"\n')
+    os.chmod(script, 0o755)
+    target = case.start([script, case.path("stop")])
+    for _ in range(15):
+        case.run([h.CALLTRAP, "memory", "--leaks", "--freeze", "clone", "-p",
+                  str(target.pid)])
+        h.check_equal(target.popen.poll(), None, "end of the target")
+    case.write("stop", "")
+    h.check_equal(target.wait(), 7, "exit status of the target")
+
+
 @h.test("a copy leaves the handler of SIGTRAP, which a thread blocks, as it is",
         users=True)
 def _(case):
