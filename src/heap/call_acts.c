@@ -350,6 +350,18 @@ static const char *library_of(struct call_acts *acts, stack_id stack)
 	return known->library;
 }
 
+void call_acts_expect(const struct watched *process,
+		      const struct family_function *function,
+		      const uint64_t arguments[WHOLE_ARGUMENTS])
+{
+	const struct operand *handle = &function->handle;
+
+	if (function->act == FAMILY_RELEASE && !function->family->granularity &&
+	    handle->kind == OPERAND_ARGUMENT)
+		heap_expect(process->heap, function->family,
+			    operand_number(handle, arguments, 0));
+}
+
 /* As it begins. Member by member: there is one for each call. */
 static void begin_whole(struct call_acts *acts, const struct whole_call *call,
 			struct heap_act *ret)

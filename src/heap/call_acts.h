@@ -38,6 +38,10 @@ void call_acts_end(struct call_acts *acts, struct watched *process,
 		   const struct event *event);
 void call_acts_whole(struct call_acts *acts, struct watched *process,
 		     const struct whole_call *call);
+/* What one that gives back is about to be asked for will be near then. */
+void call_acts_expect(const struct watched *process,
+		      const struct family_function *function,
+		      const uint64_t arguments[WHOLE_ARGUMENTS]);
 void call_acts_abandon(struct call_acts *acts, struct watched *process,
 		       const struct event *event);
 

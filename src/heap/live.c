@@ -6,13 +6,12 @@
 
 #include "base/xalloc.h"
 
-#define FIRST_ROOM 16
-#define CACHE_LINE 64
-
 void live_fini(struct live *live)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(live->parts); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(live->parts); i++) {
 		free(live->parts[i].slots);
+		free(live->parts[i].groups);
+	}
 	*live = (struct live){ 0 };
 }
 
@@ -31,107 +30,136 @@ static struct live_part *part_of(const struct live *live, uint64_t hash)
 	return (struct live_part *)&live->parts[hash % LIVE_PARTS];
 }
 
-/* Where a block would be if it were alone: rises with the upper half. */
+/* So many in proportion to the hash's upper half. */
+static uint32_t share_of(uint64_t hash, uint32_t count)
+{
+	return (hash >> 32) * count >> 32;
+}
+
+/* By bits that choose none of its places; never 0. */
+static uint8_t tag_of(uint64_t hash)
+{
+	const uint8_t tag = hash >> 16;
+
+	return tag ? tag : 1;
+}
+
+/* ---- groups ---- */
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* The highest bit of each byte that is 0. */
+static uint64_t zero_bytes(uint64_t word)
+{
+	const uint64_t low = 0x7f * EACH_BYTE;
+
+	return ~(((word & low) + low) | word | low);
+}
+
+/* Slots of a group whose tag it is: one bit of eight each, as they are gone through. */
+struct matches {
+	uint64_t bits[2];
+};
+
+static struct matches match(const struct live_group *group, uint8_t tag)
+{
+	const uint64_t wanted = tag * EACH_BYTE;
+	struct matches ret;
+	uint64_t words[2];
+
+	_Static_assert(sizeof(words) == sizeof(*group), "all of it");
+	memcpy(words, group, sizeof(words));
+	ret.bits[0] = zero_bytes(words[0] ^ wanted);
+	/* The last byte is no tag. */
+	ret.bits[1] = zero_bytes(words[1] ^ wanted) << 8 >> 8;
+	return ret;
+}
+
+/* The next one's number in its group; false: there are no more. */
+static bool next_match(struct matches *matches, unsigned *ret)
+{
+	const unsigned half = !matches->bits[0];
+
+	if (!matches->bits[half])
+		return false;
+	*ret = half * 8 + __builtin_ctzll(matches->bits[half]) / 8;
+	matches->bits[half] &= matches->bits[half] - 1;
+	return true;
+}
+
+static uint32_t group_count(const struct live_part *part)
+{
+	return part->room / LIVE_GROUP;
+}
+
 static uint32_t home_of(const struct live_part *part, uint64_t hash)
 {
-	return (hash >> 32) * part->room >> 32;
+	return share_of(hash, group_count(part));
 }
 
-static uint32_t next_of(const struct live_part *part, uint32_t slot)
+static uint32_t next_of(const struct live_part *part, uint32_t group)
 {
-	return slot + 1 == part->room ? 0 : slot + 1;
+	return group + 1 == group_count(part) ? 0 : group + 1;
 }
 
-/* How far from home the block in a slot is. */
-static uint32_t distance(const struct live_part *part, uint32_t slot)
+/* Once that is more than can be counted it stays so. */
+static void count_passing(struct live_group *group, int more)
 {
-	uint32_t home = home_of(part, hash_of(part->slots[slot].handle));
-
-	return slot >= home ? slot - home : slot + part->room - home;
+	if (group->passed != UINT8_MAX)
+		group->passed += more;
 }
 
-/* Moves [from, to) on by one; the slot at to is free. */
-static void move_on(struct live_part *part, uint32_t from, uint32_t to)
-{
-	struct live_block *slots = part->slots;
-
-	if (from > to) {
-		memmove(slots + 1, slots, to * sizeof(*slots));
-		to = part->room - 1;
-		slots[0] = slots[to];
-	}
-	memmove(slots + from + 1, slots + from, (to - from) * sizeof(*slots));
-}
-
-/* Moves (to, end) back by one, over what was at to. */
-static void move_back(struct live_part *part, uint32_t to, uint32_t end)
-{
-	struct live_block *slots = part->slots;
-	const uint32_t last = part->room - 1;
-
-	if (end > to) {
-		memmove(slots + to, slots + to + 1,
-			(end - to - 1) * sizeof(*slots));
-		return;
-	}
-	memmove(slots + to, slots + to + 1, (last - to) * sizeof(*slots));
-	if (!end)
-		return;
-	slots[last] = slots[0];
-	memmove(slots, slots + 1, (end - 1) * sizeof(*slots));
-}
-
-/* Before the first one that is not farther from home. */
+/* There is room. */
 static void insert(struct live_part *part, const struct live_block *block)
 {
-	uint32_t slot = home_of(part, hash_of(block->handle));
-	uint32_t from_home = 0, end;
+	const uint64_t hash = hash_of(block->handle);
+	uint32_t at = home_of(part, hash);
+	struct matches empty;
+	unsigned i;
 
-	while (part->slots[slot].site && distance(part, slot) > from_home) {
-		slot = next_of(part, slot);
-		from_home++;
+	for (;; at = next_of(part, at)) {
+		empty = match(&part->groups[at], 0);
+		if (next_match(&empty, &i))
+			break;
+		count_passing(&part->groups[at], 1);
 	}
-	end = slot;
-	while (part->slots[end].site)
-		end = next_of(part, end);
-	move_on(part, slot, end);
-	part->slots[slot] = *block;
+	part->groups[at].tags[i] = tag_of(hash);
+	part->slots[at * LIVE_GROUP + i] = *block;
 	part->used++;
 }
 
 static void grow(struct live_part *part)
 {
-	struct live_part old = *part;
+	const struct live_part old = *part;
+	const uint32_t groups = group_count(part);
 
-	part->room = old.room ? old.room + old.room / 4 : FIRST_ROOM;
+	part->room = (groups + groups / 4 + 1) * LIVE_GROUP;
 	part->used = 0;
 	part->slots = xcalloc(part->room, sizeof(*part->slots));
+	part->groups = xcalloc(group_count(part), sizeof(*part->groups));
 	for (uint32_t i = 0; i < old.room; i++)
 		if (old.slots[i].site)
 			insert(part, &old.slots[i]);
 	free(old.slots);
+	free(old.groups);
 }
 
 static void add_old(struct live *live, const struct live_block *block)
 {
 	struct live_part *part = part_of(live, hash_of(block->handle));
 
-	if ((uint64_t)part->used * 10 + 10 > (uint64_t)part->room * 9)
+	if ((uint64_t)part->used * 16 + 16 > (uint64_t)part->room * 15)
 		grow(part);
 	insert(part, block);
 }
 
-/* Where the search for it begins, and goes on as a rule. */
-static void expect_old(const struct live *live, uint64_t hash)
+/* Where it goes, or is looked for; what is written needn't be waited for. */
+static void expect_group(const struct live *live, uint64_t hash)
 {
 	const struct live_part *part = part_of(live, hash);
-	const char *home;
 
-	if (!part->room)
-		return;
-	home = (const char *)&part->slots[home_of(part, hash)];
-	__builtin_prefetch(home, 1);
-	__builtin_prefetch(home + CACHE_LINE, 1);
+	if (part->room)
+		__builtin_prefetch(&part->groups[home_of(part, hash)], 1);
 }
 
 /* The only place of the young where it may be. */
@@ -139,7 +167,7 @@ static struct live_block *young_at(const struct live *live, uint64_t hash)
 {
 	const struct live_part *young = &live->parts[LIVE_PARTS];
 
-	return &young->slots[home_of(young, hash)];
+	return &young->slots[share_of(hash, LIVE_YOUNG)];
 }
 
 /* By bits that choose neither its place among the young nor its part. */
@@ -183,7 +211,7 @@ static void leave(struct live *live, const struct live_block *block)
 	if (place->site)
 		add_old(live, place);
 	*place = *block;
-	expect_old(live, hash);
+	expect_group(live, hash);
 }
 
 void live_add(struct live *live, const struct live_block *block)
@@ -201,78 +229,90 @@ void live_add(struct live *live, const struct live_block *block)
 	live->count++;
 }
 
-static bool find_slot(const struct live_part *part, uint64_t handle,
-		      uint64_t hash, uint32_t *ret)
+/* The slot; NULL: it isn't there. */
+static struct live_block *find_in(const struct live_part *part, uint32_t group,
+				  uint64_t handle, uint8_t tag)
 {
-	uint32_t slot, from_home = 0;
+	struct matches matches = match(&part->groups[group], tag);
+	unsigned i;
 
-	if (!part->room)
-		return false;
-	slot = home_of(part, hash);
-	while (part->slots[slot].site) {
-		if (part->slots[slot].handle == handle) {
-			*ret = slot;
-			return true;
-		}
-		if (distance(part, slot) < from_home)
-			return false;
-		slot = next_of(part, slot);
-		from_home++;
+	while (next_match(&matches, &i)) {
+		struct live_block *slot = &part->slots[group * LIVE_GROUP + i];
+
+		if (slot->handle == handle)
+			return slot;
 	}
-	return false;
+	return NULL;
+}
+
+static struct live_block *find_old(const struct live_part *part,
+				   uint64_t handle, uint64_t hash)
+{
+	uint32_t group = home_of(part, hash), looked;
+
+	for (looked = 0; looked < group_count(part); looked++) {
+		struct live_block *found =
+			find_in(part, group, handle, tag_of(hash));
+
+		if (found || !part->groups[group].passed)
+			return found;
+		group = next_of(part, group);
+	}
+	return NULL;
 }
 
 struct live_block *live_find(const struct live *live, uint64_t handle)
 {
-	uint64_t hash = hash_of(handle);
-	const struct live_part *part = part_of(live, hash);
+	const uint64_t hash = hash_of(handle);
 	struct live_block *young = find_young(live, handle, hash);
-	uint32_t slot;
 
-	if (young)
-		return young;
-	return find_slot(part, handle, hash, &slot) ? &part->slots[slot] : NULL;
+	return young ? young : find_old(part_of(live, hash), handle, hash);
 }
 
 void live_expect(const struct live *live, uint64_t handle)
 {
 	const uint64_t hash = hash_of(handle);
+	const struct live_part *part = part_of(live, hash);
+	struct matches matches;
+	uint32_t group;
+	unsigned i;
 
-	if (!find_young(live, handle, hash))
-		expect_old(live, hash);
+	if (!part->room || find_young(live, handle, hash))
+		return;
+	group = home_of(part, hash);
+	matches = match(&part->groups[group], tag_of(hash));
+	if (next_match(&matches, &i))
+		__builtin_prefetch(&part->slots[group * LIVE_GROUP + i], 1);
 }
 
-static bool remove_old(struct live_part *part, uint64_t handle, uint64_t hash,
-		       struct live_block *ret)
+static void remove_old(struct live_part *part, struct live_block *slot,
+		       uint64_t hash)
 {
-	uint32_t slot, last, next;
+	const uint32_t index = slot - part->slots;
+	const uint32_t group = index / LIVE_GROUP;
+	uint32_t at;
 
-	if (!find_slot(part, handle, hash, &slot))
-		return false;
-	*ret = part->slots[slot];
-	last = slot;
-	next = next_of(part, slot);
-	while (part->slots[next].site && distance(part, next) > 0) {
-		last = next;
-		next = next_of(part, next);
-	}
-	move_back(part, slot, next);
-	part->slots[last].site = 0;
+	for (at = home_of(part, hash); at != group; at = next_of(part, at))
+		count_passing(&part->groups[at], -1);
+	part->groups[group].tags[index % LIVE_GROUP] = 0;
+	slot->site = 0;
 	part->used--;
-	return true;
 }
 
 bool live_remove(struct live *live, uint64_t handle, struct live_block *ret)
 {
-	uint64_t hash = hash_of(handle);
+	const uint64_t hash = hash_of(handle);
+	struct live_part *part = part_of(live, hash);
 	struct live_block *young = find_young(live, handle, hash);
+	struct live_block *found = young ? young : find_old(part, handle, hash);
 
-	if (young) {
-		*ret = *young;
-		young->site = 0;
-	} else if (!remove_old(part_of(live, hash), handle, hash, ret)) {
+	if (!found)
 		return false;
-	}
+	*ret = *found;
+	if (young)
+		young->site = 0;
+	else
+		remove_old(part, found, hash);
 	live->count--;
 	return true;
 }
@@ -281,7 +321,12 @@ size_t live_bytes(const struct live *live)
 {
 	size_t bytes = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(live->parts); i++)
-		bytes += live->parts[i].room * sizeof(struct live_block);
+	for (size_t i = 0; i < ARRAY_SIZE(live->parts); i++) {
+		const struct live_part *part = &live->parts[i];
+
+		bytes += part->room * sizeof(*part->slots);
+		if (part->groups)
+			bytes += group_count(part) * sizeof(*part->groups);
+	}
 	return bytes;
 }

@@ -8,10 +8,14 @@
 
 /*
  * Live blocks by handle. There may be hundreds of millions, so a block takes
- * 26 bytes and the table is filled to nine tenths. It is cut into parts that
- * grow one at a time and by a quarter, because the traced program waits
- * meanwhile. In a part, blocks are sorted by their hash: a search ends at the
- * first one that is behind.
+ * 27 bytes and the table is filled to fifteen sixteenths. It is cut into parts
+ * that grow one at a time and by a quarter, because the traced program waits
+ * meanwhile.
+ *
+ * Fifteen slots are a group, which has a byte of each block's hash, and says how
+ * many passed it as it was full: a search goes on to the next group where some
+ * have. All groups' bytes stay in a processor's caches far longer than blocks do:
+ * who looks for one waits for that block's memory alone, and who adds one for none.
  *
  * Most blocks don't live for long. So each is put among the young first, of which
  * there is one in each place, and goes on to its part when another one comes there:
@@ -37,9 +41,17 @@ struct live_block {
 
 _Static_assert(sizeof(struct live_block) == 26, "as it says");
 
+#define LIVE_GROUP 15
+
+struct live_group {
+	uint8_t tags[LIVE_GROUP]; /* 0: the slot is empty */
+	uint8_t passed;           /* so many, or UINT8_MAX: that or more */
+};
+
 struct live_part {
 	struct live_block *slots;
-	uint32_t room;
+	struct live_group *groups; /* not of the last two */
+	uint32_t room; /* slots: whole groups, where there are any */
 	uint32_t used;
 };
 

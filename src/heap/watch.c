@@ -135,6 +135,16 @@ static int on_whole(struct sink *sink, const struct whole_call *call)
 	return 0;
 }
 
+static void on_expect(struct sink *sink, const struct function *function,
+		      pid_t pid, const uint64_t arguments[WHOLE_ARGUMENTS])
+{
+	struct watch *watch = (struct watch *)sink;
+	const struct watched *process = watch->latest;
+
+	if (function->subject && process && process->pid == pid)
+		call_acts_expect(process, function->subject, arguments);
+}
+
 static void on_call_event(struct watch *watch, const struct event *event)
 {
 	const struct call *call = event->call;
@@ -220,6 +230,7 @@ static void on_free(struct sink *sink)
 static const struct sink_ops sink_ops = {
 	.event = on_event,
 	.whole = on_whole,
+	.expect = on_expect,
 	.finish = on_finish,
 	.free = on_free,
 };

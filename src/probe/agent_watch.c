@@ -266,6 +266,17 @@ static void keep_return(struct watched_reading *reading,
 	agent_wholes_add(list, &reading->open);
 }
 
+/* What it gives back was mostly acquired long ago, as others are soon over. */
+static void expect_release(const struct agent_space *space,
+			   const struct watched_call *call)
+{
+	const struct function *function = call->point->point->function;
+
+	if (space->takes_wholes && function->entry_only)
+		sinks_expect(space->space->prober->config.sinks, function,
+			     space->pid, call->arguments);
+}
+
 /* Whether no call of the thread's is under way. */
 static bool keep(void *context, const struct agent_watched *watched)
 {
@@ -294,6 +305,7 @@ static bool keep(void *context, const struct agent_watched *watched)
 		call->return_address = watched->frames[0];
 		call->result = 0;
 		take_arguments(call, watched);
+		expect_release(space, call);
 	}
 	if (!begins || !watched->has_ended ||
 	    !agent_reading_point(&space->reading, watched->stub,

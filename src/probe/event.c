@@ -27,6 +27,14 @@ int sinks_whole(struct sink *first, const struct whole_call *call)
 	return err;
 }
 
+void sinks_expect(struct sink *first, const struct function *function,
+		  pid_t pid, const uint64_t arguments[WHOLE_ARGUMENTS])
+{
+	for (; first; first = first->next)
+		if (first->ops->expect)
+			first->ops->expect(first, function, pid, arguments);
+}
+
 bool sinks_take_wholes(const struct sink *first)
 {
 	for (; first; first = first->next)

@@ -282,6 +282,13 @@ struct sink_ops {
 	/* The same of a call as a whole. NULL: it wants to see its events. */
 	int (*whole)(struct sink *sink, const struct whole_call *call);
 
+	/*
+	 * Such a call, as far as it had begun, will be told of soon: it takes a while
+	 * to get memory that hasn't been used lately. NULL: there is none.
+	 */
+	void (*expect)(struct sink *sink, const struct function *function,
+		       pid_t pid, const uint64_t arguments[WHOLE_ARGUMENTS]);
+
 	/* The same of calls that were counted. NULL: it wants to see each. */
 	int (*count)(struct sink *sink, const struct call_count *count);
 
@@ -300,6 +307,8 @@ struct sink_ops {
 /* Hands an event to each sink of a list; the first error is returned. */
 int sinks_event(struct sink *first, const struct event *event);
 int sinks_whole(struct sink *first, const struct whole_call *call);
+void sinks_expect(struct sink *first, const struct function *function,
+		  pid_t pid, const uint64_t arguments[WHOLE_ARGUMENTS]);
 int sinks_count(struct sink *first, const struct call_count *count);
 
 /* Whether all of them take calls as a whole. */

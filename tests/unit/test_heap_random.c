@@ -559,21 +559,28 @@ END_TEST
 /* Young, leaving these, and in small parts. */
 static void check_places(const struct live *live)
 {
-	size_t i, used = 0, held[2] = { 0 };
+	size_t i, used = 0, passed = 0, held[2] = { 0 };
 
-	for (i = 0; i < LIVE_PARTS; i++)
-		used += live->parts[i].used;
+	for (i = 0; i < LIVE_PARTS; i++) {
+		const struct live_part *part = &live->parts[i];
+
+		used += part->used;
+		for (uint32_t group = 0; group < part->room / LIVE_GROUP;
+		     group++)
+			passed += part->groups[group].passed;
+	}
 	for (i = 0; i < LIVE_YOUNG; i++)
 		held[0] += live->parts[LIVE_PARTS].slots[i].site != 0;
 	for (i = 0; i < LIVE_LEAVING; i++)
 		held[1] += live->parts[LIVE_PARTS + 1].slots[i].site != 0;
 	ck_assert_uint_eq(used + held[0] + held[1], live->count);
 	ck_assert_uint_gt(used, 10 * LIVE_PARTS);
+	ck_assert_uint_gt(passed, 0);
 	ck_assert_uint_gt(held[0], LIVE_YOUNG / 4);
 	ck_assert_uint_gt(held[1], LIVE_LEAVING / 4);
 }
 
-/* Parts are small and nearly full, so that runs of blocks go around their ends. */
+/* Parts are small and nearly full, so that blocks pass full groups, the last one, too. */
 START_TEST(live_blocks)
 {
 	static uint64_t sizes[4000];
