@@ -89,6 +89,17 @@ static bool read_byte(const struct cfi_record *record, uint64_t address,
 	return true;
 }
 
+static bool read_whole(const struct cfi_record *record, uint64_t address,
+		       uint64_t *ret)
+{
+	const uint64_t offset = address - record->address;
+
+	if (record->size < sizeof(*ret) || offset > record->size - sizeof(*ret))
+		return false;
+	memcpy(ret, record->bytes + offset, sizeof(*ret));
+	return true;
+}
+
 /*
  * libunwind reads aligned words: one may have the end of a record and the
  * beginning of the next.
@@ -101,6 +112,9 @@ static bool read_records(const struct learner *learner, uint64_t address,
 	bool found = false;
 	size_t i;
 
+	if (read_whole(&entry->fde, address, ret) ||
+	    read_whole(&entry->cie, address, ret))
+		return true;
 	for (i = 0; i < sizeof(bytes); i++)
 		found |= read_byte(&entry->fde, address + i, &bytes[i]) ||
 			 read_byte(&entry->cie, address + i, &bytes[i]);
