@@ -190,7 +190,8 @@ enum awaited {
 
 /*
  * Whether it has stopped is asked of the task: its status may be one that was
- * just fetched when this began, and of which nothing was noted yet.
+ * just fetched when this began, and of which nothing was noted yet. Its state comes
+ * first: who stops between the two would be taken for one that sleeps.
  */
 static enum awaited look_after(struct tracer *tracer, struct task *task)
 {
@@ -199,12 +200,12 @@ static enum awaited look_after(struct tracer *tracer, struct task *task)
 
 	if (!task->leaving)
 		return AWAITED_NONE;
+	state = procfs_state(task->tid);
 	if (!ptrace_get_siginfo(task->tid, &info)) {
 		task_forget_regs(task);
 		let_go(tracer, task);
 		return task->leaving ? AWAITED_RUNNER : AWAITED_NONE;
 	}
-	state = procfs_state(task->tid);
 	if (!state || state == 'Z' || state == 'X') {
 		task->leaving = false;
 		return AWAITED_NONE;
