@@ -330,6 +330,41 @@ static void stop_others(struct guard *guard)
 	}
 }
 
+static bool is_chosen(const struct guardian_memory *shared, pid_t pid)
+{
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++)
+		if (shared->tasks[i].tid && shared->tasks[i].pid == pid &&
+		    shared->tasks[i].chosen)
+			return true;
+	return false;
+}
+
+/*
+ * A signal that stops one stops the whole process: what others of its threads wait for,
+ * if that is none of what the kernel makes again, ends with EINTR (signal(7)).
+ */
+static void mark_disturbed(struct guard *guard)
+{
+	struct guardian_memory *shared = guard->shared;
+	bool is_stopped = false;
+	pid_t last = 0;
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
+		struct standing *task = &shared->tasks[i];
+
+		if (!task->tid || task->chosen)
+			continue;
+		if (task->pid != last)
+			is_stopped = is_chosen(shared, task->pid);
+		last = task->pid;
+		/* Who waits for a vfork() child stops only when that has ended. */
+		task->disturbed = is_stopped && procfs_state(task->tid) != 'D';
+	}
+}
+
 static bool shows_jump(pid_t tid, const struct jump *jump)
 {
 	uint64_t word;
@@ -394,7 +429,7 @@ static bool seize(const struct guardian_memory *shared, pid_t tid)
  * What can't be put right must not compute wrong results: it dies. From here
  * on the others are ours, and none dies of a trap that it has yet to tell of.
  */
-static size_t seize_chosen(struct guard *guard)
+static size_t seize_stopped(struct guard *guard)
 {
 	struct guardian_memory *shared = guard->shared;
 	size_t count = 0;
@@ -403,12 +438,12 @@ static size_t seize_chosen(struct guard *guard)
 	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
 		struct standing *task = &shared->tasks[i];
 
-		if (!task->tid || !task->chosen)
+		if (!task->tid || !(task->chosen || task->disturbed))
 			continue;
 		task->seized = seize(shared, task->tid);
 		if (task->seized)
 			count++;
-		else
+		else if (task->chosen)
 			syscall(SYS_tgkill, task->pid, task->tid, SIGTRAP);
 	}
 	return count;
@@ -660,7 +695,8 @@ static void put_all_back(struct guard *guard)
 	restore_all(guard, false);
 	stop_others(guard);
 	restore_copies(guard);
-	left = seize_chosen(guard);
+	mark_disturbed(guard);
+	left = seize_stopped(guard);
 	let_processes_go_on(guard);
 	end_promises(guard);
 	while (left &&

@@ -63,8 +63,9 @@ struct standing {
 	int32_t tid; /* 0 = a free place */
 	volatile uint8_t stands;
 	volatile uint8_t job_stopped; /* by somebody else's signal */
-	uint8_t chosen;               /* the guardian has stopped it, and … */
-	uint8_t seized;               /* … has yet to put it back */
+	uint8_t chosen;               /* the guardian has stopped it, or … */
+	uint8_t disturbed; /* it waited, and was stopped with a chosen one, … */
+	uint8_t seized;    /* … has yet to put it back */
 };
 
 /* What both processes see. */

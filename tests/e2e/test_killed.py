@@ -170,6 +170,24 @@ def waits(case):
                       (7, "ready\ncalled\nover\ndisturbed 0\n"), "the target")
 
 
+@h.test("killed: what other threads wait for goes on")
+def others_wait(case):
+    """Where one of a process is stopped, all of its threads are."""
+    for _ in range(3):
+        target = case.start([h.build("crowd", "crowd.c", "-O1", "-lpthread")])
+        h.wait_until(lambda: "ready" in target.out, "the target")
+        # What none of them calls: those that run might have, and are stopped.
+        tracer = case.start_calltrap("-L", "-x", "puts", "--engine=trap",
+                                     "-p", str(target.pid))
+        h.wait_until(lambda: h.code_differences(target.pid), "a trap")
+        os.kill(h.tracer_of(target.pid), signal.SIGKILL)
+        tracer.wait()
+        time.sleep(0.2)
+        target.say("q")
+        h.check_equal((target.wait(), target.out),
+                      (7, "ready\nwrong 0\ndisturbed 0\n"), "the target")
+
+
 def longest_own(case):
     """In ms: the longest time that an int3 of the target's own took."""
     target = one_target(case, [20000, 1, "own"], kill_frozen, (0, 0.1), "-c",
