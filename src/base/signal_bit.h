@@ -13,4 +13,7 @@
 	(SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | \
 	 SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGFPE))
 
+/* Those that tell that calltrap itself has gone wrong: elements of an array. */
+#define CRASH_SIGNALS SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS
+
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/signal_bit.h"
+
 /* For the fatal hook; besides, the kernel saves all registers there. */
 #define CRASH_ROOM 16384
 
@@ -47,8 +49,7 @@ static void *run_thread(void *context)
 
 static void fill_mask(sigset_t *mask)
 {
-	static const int crashes[] = { SIGSEGV, SIGBUS,  SIGILL,
-				       SIGFPE,  SIGABRT, SIGSYS };
+	static const int crashes[] = { CRASH_SIGNALS };
 
 	sigfillset(mask);
 	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)

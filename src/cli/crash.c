@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/signal_bit.h"
 #include "base/types.h"
 #include "base/xalloc.h"
 
 /* For the hook; besides, the kernel saves all registers there. */
 #define ROOM 65536
 
-static const int crashes[] = {
-	SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS
-};
+static const int crashes[] = { CRASH_SIGNALS };
 
 /*
  * Raised once more, since it may have been sent by somebody. Until then others
