@@ -18,6 +18,9 @@
 /* How many times larger the library's code is. */
 #define THIN 8
 
+/* It is the first one that isn't so many times smaller than the largest. */
+#define COMPARABLE 8
+
 static uint64_t code_size(const struct module *module)
 {
 	size_t count;
@@ -38,25 +41,45 @@ static bool is_of_system(const struct module *module)
 	       !strncmp(module->name, "libstdc++.", 10);
 }
 
+static bool may_be_it(const struct module *module)
+{
+	return !module->is_main && !is_of_system(module);
+}
+
+/*
+ * The program's own comes before those that are only its own's, which may be larger:
+ * R calls libR, and that liblapack.
+ */
+static const struct module *first_large(const struct space *space,
+					uint64_t least)
+{
+	const struct module *module = space->modules;
+
+	while (module && !(may_be_it(module) && code_size(module) >= least))
+		module = module->next;
+	return module;
+}
+
 void elsewhere_look(struct prober *prober, const struct space *space)
 {
-	const struct module *module, *largest = NULL;
+	const struct module *module, *found;
 	uint64_t own = 0, most = 0;
 
 	if (prober->elsewhere || !space->linkmap.complete)
 		return;
 	for (module = space->modules; module; module = module->next) {
-		uint64_t size = code_size(module);
+		const uint64_t size = code_size(module);
 
 		if (module->is_main)
 			own = size;
-		else if (size > most && !is_of_system(module))
-			largest = module;
-		if (largest == module)
+		else if (size > most && may_be_it(module))
 			most = size;
 	}
-	if (largest && own && most / THIN > own)
-		prober->elsewhere = xstrdup(largest->name);
+	if (!own || most / THIN <= own)
+		return;
+	found = first_large(space, most / COMPARABLE);
+	if (found)
+		prober->elsewhere = xstrdup(found->name);
 }
 
 /* "@libpython3.11.so*" of libpython3.11.so.1.0. What has a meaning in filters
@@ -90,7 +113,9 @@ void elsewhere_report(const struct prober *prober)
 		return;
 	}
 	pattern = pattern_of(library);
-	diag(DIAG_NOTE, DIAG_PROBE, "%s: most code is in %s: try -e '%s'",
+	/* Who has got nothing is told why, also beside a file. */
+	diag(calls ? DIAG_NOTE : DIAG_WARNING, DIAG_PROBE,
+	     "%s: its code is in %s: try -e '%s'",
 	     calls ? "next to no call was seen" : "no call was seen", library,
 	     pattern);
 }

@@ -501,18 +501,19 @@ def near_names(case):
 @h.test("no call was seen: said, and where most of the code is")
 def elsewhere(case):
     source = case.write("big.c", "int puts_of_mine(int);\n"
-                        "int f(int n)\n{\n\tswitch (n) {\n" +
+                        "int pause(void);\nint f(int n)\n{\n\tswitch (n) {\n"
+                        "\tcase -1: return pause();\n" +
                         "".join("\tcase %d: return n * %d + n / %d;\n" %
                                 (i, i * i + 3, i + 7) for i in range(3000)) +
                         "\t}\n\treturn puts_of_mine(n);\n}\n"
                         "int puts_of_mine(int n) { return n; }\n")
-    main = case.write("thin.c", "int f(int);\nint main(void)\n"
-                      "{\n\treturn f(4711) != 4711;\n}\n")
+    main = case.write("thin.c", "int f(int);\nint main(int c)\n"
+                      "{\n\treturn f(c > 1 ? -1 : 4711) != 4711;\n}\n")
     for command in ("gcc -w -O0 -shared -fPIC -o libbig-1.so.1 " + source,
                     "gcc -o thin %s -Wl,-rpath,%s ./libbig-1.so.1" %
                     (main, case.dir)):
         case.run(command.split()).check_status(0)
-    said = "calltrap: next to no call was seen: most code is in " \
+    said = "calltrap: next to no call was seen: its code is in " \
            "libbig-1.so.1: try -e '@libbig?1.so*'"
     result = case.calltrap("-c", case.path("thin"), log=False)
     result.check_status(0)
@@ -521,6 +522,12 @@ def elsewhere(case):
     h.check_equal(([call.name for call in result.log.lines
                     if call.name == "puts_of_mine"], result.messages()),
                   (["puts_of_mine"], []), "what was said works")
+    target = case.start([case.path("thin"), "waits"])
+    h.rest(target.pid)
+    result = case.calltrap("-c", "--for", "300ms", "-p", str(target.pid))
+    h.check("calltrap: no call was seen: its code is in libbig-1.so.1: try "
+            "-e '@libbig?1.so*'" in result.messages(), "beside a file:\n" +
+            result.err)
     result = case.calltrap("-L", "-x", "getaddrinfo", case.path("thin"),
                            log=False)
     h.check_match(r"^calltrap: no call was seen$", result.err,
