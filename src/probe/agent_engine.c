@@ -188,7 +188,7 @@ static void drain(struct event_source *source, uint64_t now)
 		pause = agent_pause_for_tallies(space, pause);
 	}
 	engine->drained = now;
-	if (agent_tell(engine) >= MANY_RECORDS)
+	if (agent_tell_some(engine) >= MANY_RECORDS)
 		source->due = clock_now();
 	else
 		source->due = now + pause;

@@ -24,6 +24,13 @@ size_t agent_tell(struct agent_engine *engine)
 		       agent_records_tell_now(engine);
 }
 
+size_t agent_tell_some(struct agent_engine *engine)
+{
+	return engine->mode & AGENT_WATCHES ?
+		       agent_watch_tell_some(engine, ticks_now()) :
+		       agent_tell(engine);
+}
+
 uint64_t agent_lost(const struct agent_space *space)
 {
 	return shared_lost(&space->agent.shared) + space->untold;

@@ -319,12 +319,12 @@ struct agent_point *agent_reading_point(const struct agent_reading *reading,
 /*
  * Has threads stopped that wait for room: they would keep processors busy that we
  * need in order to tell of what was read. They go on when the loop hears of their
- * stops, which is after that.
+ * stops, which is after that. Returns how many more those are.
  */
-void agent_hold_waiting(struct agent_engine *engine);
+size_t agent_hold_waiting(struct agent_engine *engine);
 
 /* … those that there are no processors for besides us. */
-void agent_hold_crowd(struct agent_engine *engine);
+size_t agent_hold_crowd(struct agent_engine *engine);
 
 /* ---- agent_begin.c ---- */
 
@@ -769,6 +769,9 @@ extern const struct moment_ops agent_past_ops;
 size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 			struct agent_all_of them);
 
+/* The same; but where threads are held, no more than gives them room to go on. */
+size_t agent_watch_tell_some(struct agent_engine *engine, uint64_t until);
+
 /*
  * A thread has stopped for what others tell of: it may be about to jump out of what it
  * is within, or to do what is no part of that. So the process tells of its next calls.
@@ -843,6 +846,8 @@ bool agent_wants_door(const struct agent_point *own);
 
 /* What happened by now. */
 size_t agent_tell(struct agent_engine *engine);
+/* … or less, where there is so much that threads wait: more is to be told at once. */
+size_t agent_tell_some(struct agent_engine *engine);
 /* What happened by then, and all of them. Returns how much that was. */
 size_t agent_tell_with(struct agent_engine *engine, uint64_t until,
 		       struct agent_all_of them);

@@ -48,29 +48,39 @@ static bool is_in_system_call(pid_t tid)
 	return procfs_blocked_in_syscall(tid, &number, &ip);
 }
 
+/* Those of a space that have been asked, at one look. */
+struct asking {
+	struct space *space;
+	size_t held;
+};
+
 /* One that has been asked before isn't asked again until it has gone on. */
 static void hold(void *context, pid_t tid)
 {
-	struct agent_space *own = context;
-	struct space *space = own->space->space;
+	struct asking *asking = context;
+	struct space *space = asking->space;
 	struct task *task = task_find(space->tracer, tid);
 
 	if (task && task->tracee && task->tracee->space == space &&
 	    !task->stopped && !task->asked && !task->in_vfork &&
 	    !space->tracer->leaving && !is_in_system_call(tid))
-		(void)task_ask_to_stop(task);
+		asking->held += task_ask_to_stop(task);
 }
 
-void agent_hold_waiting(struct agent_engine *engine)
+size_t agent_hold_waiting(struct agent_engine *engine)
 {
+	struct asking asking = { .held = 0 };
 	struct agent_space *space;
 
-	if (!engine->holds)
-		return;
-	for (space = engine->spaces; space; space = space->next)
+	for (space = engine->holds ? engine->spaces : NULL; space;
+	     space = space->next) {
+		asking.space = space->space->space;
 		if (space->agent.state == AGENT_INSIDE &&
 		    space->agent.shared.memory)
-			shared_visit_waiting(&space->agent.shared, hold, space);
+			shared_visit_waiting(&space->agent.shared, hold,
+					     &asking);
+	}
+	return asking.held;
 }
 
 static void count_waiting(void *context, pid_t tid UNUSED)
@@ -81,17 +91,18 @@ static void count_waiting(void *context, pid_t tid UNUSED)
 }
 
 /* One that waits where nobody else would have its processor goes on the sooner. */
-void agent_hold_crowd(struct agent_engine *engine)
+size_t agent_hold_crowd(struct agent_engine *engine)
 {
 	const struct agent_space *space;
 	long waiting = 0;
 
 	if (!engine->holds)
-		return;
+		return 0;
 	for (space = engine->spaces; space; space = space->next)
 		if (space->agent.shared.memory)
 			shared_visit_waiting(&space->agent.shared,
 					     count_waiting, &waiting);
-	if (waiting > 1 && waiting >= sysconf(_SC_NPROCESSORS_ONLN))
-		agent_hold_waiting(engine);
+	return waiting > 1 && waiting >= sysconf(_SC_NPROCESSORS_ONLN) ?
+		       agent_hold_waiting(engine) :
+		       0;
 }

@@ -382,22 +382,52 @@ static size_t tell_list(struct agent_engine *engine, struct watched_list *list,
 	return list->next - before;
 }
 
-static size_t tell_all(struct agent_engine *engine, uint64_t until)
+/* Who waits for room, and what was told since somebody was held for that. */
+struct crowd {
+	size_t held;
+	size_t told;
+};
+
+/*
+ * Looked at so often while it is told. One line of each thread's block is fetched for
+ * that: of many threads more seldom.
+ */
+static size_t look_every(const struct agent_engine *engine)
 {
+	return engine->list_count < 8 ? AGENT_MANY_TOLD / 16 : AGENT_MANY_TOLD;
+}
+
+/*
+ * Who is held has room for a while then. To go on only when all is told would make
+ * some of a server's requests wait for that.
+ */
+static bool has_room_for(const struct crowd *crowd)
+{
+	return crowd->held && crowd->told >= crowd->held * AGENT_MANY_TOLD;
+}
+
+static size_t tell_all(struct agent_engine *engine, uint64_t until,
+		       struct crowd *crowd, bool all)
+{
+	const size_t every = look_every(engine);
 	struct task *task = NULL;
 	struct watched_list *list;
-	size_t told = 0, signs = 1;
+	size_t told = 0, looked = 0;
 	uint64_t limit;
 
 	while ((list = agent_lists_earliest(engine, read_next, &limit)) &&
 	       list->calls[list->next].time <= until) {
 		told += tell_list(engine, list, limit < until ? limit : until,
 				  &task);
-		if (told < signs * AGENT_MANY_TOLD)
+		if (told - looked < every)
 			continue;
-		signs++;
+		if (crowd->held)
+			crowd->told += told - looked;
+		looked = told;
 		agent_engine_live(engine);
-		agent_hold_waiting(engine);
+		crowd->held += agent_hold_waiting(engine);
+		if (!all && has_room_for(crowd))
+			break;
 	}
 	return told;
 }
@@ -406,10 +436,11 @@ static size_t tell_all(struct agent_engine *engine, uint64_t until)
  * What somebody does who is told of a call may ask for what is known by then:
  * that is being told.
  */
-size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
-			struct agent_all_of them)
+static size_t tell(struct agent_engine *engine, uint64_t until,
+		   struct agent_all_of them, bool all)
 {
 	struct agent_space *space;
+	struct crowd crowd = { 0 };
 	size_t told;
 
 	if (engine->telling || !(engine->mode & AGENT_WATCHES))
@@ -417,13 +448,25 @@ size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
 	engine->telling = true;
 	for (space = engine->spaces; space; space = space->next)
 		space->takes_wholes = takes_wholes(space);
-	agent_hold_crowd(engine);
+	crowd.held = agent_hold_crowd(engine);
 	agent_lists_begin(engine, read_next);
 	told = tell_all(engine,
-			agent_lists_last(engine, read_next, them, until));
+			agent_lists_last(engine, read_next, them, until),
+			&crowd, all);
 	agent_lists_trim(engine, clock_now());
 	engine->telling = false;
 	return told;
+}
+
+size_t agent_watch_tell(struct agent_engine *engine, uint64_t until,
+			struct agent_all_of them)
+{
+	return tell(engine, until, them, true);
+}
+
+size_t agent_watch_tell_some(struct agent_engine *engine, uint64_t until)
+{
+	return tell(engine, until, AGENT_ALL_OF_NOBODY, false);
 }
 
 void agent_watch_forget_outer(struct agent_engine *engine, pid_t tid)
