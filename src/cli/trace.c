@@ -117,6 +117,7 @@ static void trace_configure(struct session *session,
 				 filter_has_system(options->entries);
 	config->system_calls = options->system_calls || config->system_entries;
 	config->resolvers = options->log.dialect->resolvers;
+	config->clocked = options->count && !options->json;
 	/* The table alone has no use for them. */
 	if (options->count && !options->json && !options->condition)
 		return;

@@ -395,7 +395,7 @@ void agent_tally_begin(struct agent_point *own);
 bool agent_tallies_some(const struct agent_space *space);
 
 /* A call has come to the point's trap. Returns whether it was chosen for that. */
-bool agent_tally_hit(struct agent_point *own, const struct moment *moment);
+bool agent_tally_hit(struct agent_point *own, struct moment *moment);
 
 /* Now and then: whether others of its calls are to be told of, more or less often. */
 void agent_tallies_look(struct agent_space *space, uint64_t now);

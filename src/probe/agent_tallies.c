@@ -113,7 +113,7 @@ static bool may_stop(struct tally_budget *budget, const struct moment *moment)
 	return true;
 }
 
-bool agent_tally_hit(struct agent_point *own, const struct moment *moment)
+bool agent_tally_hit(struct agent_point *own, struct moment *moment)
 {
 	struct tallying *tally = &own->tally;
 	bool may;
@@ -125,6 +125,7 @@ bool agent_tally_hit(struct agent_point *own, const struct moment *moment)
 	if (++tally->told > TOLD_FIRST && !may && tally->rate < RATE_MOST &&
 	    moment->chosen.rate == tally->rate)
 		set_rate(own, tally->rate + 1);
+	clocked_begin(moment);
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include "stack/stacks.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/convention.h"
+#include "sysdeps/linux/procfs.h"
 #include "tracee/price.h"
 
 /* Where a function is caught. */
@@ -115,6 +116,17 @@ enum call_end {
 	CALL_UNWATCHED,     /* the function is .entry_only */
 };
 
+/* What the kernel has booked, by the stop in which a call begins. */
+struct kernel_clock {
+	bool known;
+	bool runs_free; /* the call stands for others, which don't stop */
+	bool certain;   /* … for itself alone: chance has not chosen it */
+	taddr_t point;  /* where it was caught */
+	struct procfs_schedule its, ours; /* the task, and the tracer */
+	uint64_t slept;                   /* the task, so often */
+	uint64_t stops;                   /* it had so many */
+};
+
 /* One activation of a function on one task. */
 struct call {
 	const struct function *function;
@@ -130,8 +142,9 @@ struct call {
 	struct script_frames *script; /* where its program is, or NULL */
 	bool within;                  /* another one of its function's group */
 	struct call_chosen chosen;
-	uint64_t time;          /* of the entry; monotonic, nanoseconds */
-	struct stop_sums stops; /* those of .tid */
+	uint64_t time;             /* of the entry; monotonic, nanoseconds */
+	struct stop_sums stops;    /* those of .tid */
+	struct kernel_clock clock; /* … if the time of this one is wanted */
 };
 
 /*
@@ -169,6 +182,16 @@ struct event_cost {
 	uint64_t switched_ns;   /* on the way into them and out, as a rule */
 	uint64_t mean_ns;       /* … and in the mean */
 	uint64_t resolution_ns; /* what remains is off by so much */
+	/* … of .mean_ns: for a processor, known but in the mean. */
+	uint64_t waits_ns;
+	/* Where the call's .clock is known: it may have waited twice that, which isn't in
+	   its time; … */
+	uint64_t own_waits_ns;
+	/* … calls like it wait in the mean, for a processor that they get
+	   after so long; and its stops have waited for so much longer than is
+	   known of them in the mean. */
+	uint64_t chance_ns, wait_ns;
+	int64_t late_ns;
 };
 
 struct event {

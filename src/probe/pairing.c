@@ -363,6 +363,7 @@ static struct activation *activation_new(const struct moment *moment,
 		.time = moment->time,
 		.stops = moment->stops,
 		.chosen = moment->chosen,
+		.clock = moment->clock,
 	};
 	return activation;
 }

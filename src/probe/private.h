@@ -115,6 +115,14 @@ struct unwatched_call {
 	uint64_t argument; /* the first */
 };
 
+/* What the kernel's books tell of a task where they are read: see clocked.c. */
+struct kernel_books {
+	struct kernel_clock first, last;
+	uint64_t stops,
+		waited_ns; /* where nothing else cost it the processor, and we */
+	double longest_ns; /* between two looks: a wait, in the mean */
+};
+
 /* Of a task: struct task's client member. */
 struct task_calls {
 	struct call_stack stack;
@@ -128,6 +136,7 @@ struct task_calls {
 	/* The last call, if nobody waits for its return and nothing was hit
 	   since. */
 	struct unwatched_call unwatched;
+	struct kernel_books books;
 };
 
 /* A function caught at one address of a space. */
@@ -169,6 +178,7 @@ struct probe_space {
 	struct ifunc *ifuncs;
 	struct nonlocal *nonlocals;
 	struct untraced *untraced;
+	struct clocked_point *clocked;
 	bool code_repaired; /* what another calltrap left in code … */
 	bool repaired;      /* … and in slots */
 	bool is_go;         /* stacks are moved */
@@ -213,6 +223,20 @@ stack_id prober_callers(const struct moment *moment, bool at_entry);
  */
 struct event_cost prober_cost_since(const struct moment *moment,
 				    const struct call *call);
+
+/* ---- clocked.c ---- */
+
+/* The time of the call that begins is wanted as exactly as can be: it stands for many. */
+void clocked_begin(struct moment *moment);
+
+/* Where stops wait for processors, for long, some of all that begin by them are, too. */
+void clocked_begin_some(struct moment *moment, taddr_t point);
+
+void clocked_forget(struct probe_space *space);
+
+/* What was ours of its time is told by what the kernel has booked, if that is known. */
+void clocked_end(const struct moment *moment, const struct call *call,
+		 struct event_cost *cost);
 
 /* ---- unwatched.c ---- */
 

@@ -73,6 +73,7 @@ struct event_cost prober_cost_since(const struct moment *moment,
 {
 	const struct stop_price *price = moment->price;
 	const struct stop_sums *now = &moment->stops, *then = &call->stops;
+	struct event_cost cost;
 	uint64_t stops, mean;
 
 	if (!price)
@@ -88,13 +89,16 @@ struct event_cost prober_cost_since(const struct moment *moment,
 		};
 	stops = now->count - then->count;
 	mean = now->mean_ns - then->mean_ns;
-	return (struct event_cost){
+	cost = (struct event_cost){
 		.stopped_ns = now->stopped_ns - then->stopped_ns,
 		.switched_ns = price_guess_sum(now->least_ns - then->least_ns,
 					       mean, stops),
 		.mean_ns = mean + now->waits_ns - then->waits_ns,
 		.resolution_ns = price_resolution(price, stops),
+		.waits_ns = now->waits_ns - then->waits_ns,
 	};
+	clocked_end(moment, call, &cost);
+	return cost;
 }
 
 static void flush_unwinder(const struct prober *prober, struct space *space)
@@ -128,6 +132,7 @@ static void on_space_end(struct tracer_client *client, struct space *space)
 	if (own->prober->config.unwinder)
 		unwinder_forget(own->prober->config.unwinder, space);
 	scripts_forget(own);
+	clocked_forget(own);
 	free(own);
 }
 

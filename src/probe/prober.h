@@ -45,7 +45,8 @@ struct prober_config {
 	const struct filter *entries;   /* -x … */
 	const char *entries_option;     /* … or what they were named by */
 	const struct prober_pick *pick; /* besides those of -x; or NULL */
-	bool system_calls;              /* the tracer watches them: -S, … */
+	bool clocked; /* some calls are timed as exactly as can be: clocked.c */
+	bool system_calls;   /* the tracer watches them: -S, … */
 	bool system_entries; /* … those that .entries names as SYS */
 	bool resolvers; /* of IFUNCs that .entries names: calls of NAME.IFUNC */
 	struct prototypes *prototypes;

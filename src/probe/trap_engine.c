@@ -14,11 +14,13 @@ struct trapped_point {
 
 static void on_hit(struct trap_owner *owner, struct task *task)
 {
-	const struct moment moment = moment_of_stop(task);
+	struct moment moment = moment_of_stop(task);
 	struct point *point = ((struct trapped_point *)owner)->point;
 
-	if (!task->tracee->space->tracer->gathering)
-		point->ops->reached(point, &moment);
+	if (task->tracee->space->tracer->gathering)
+		return;
+	clocked_begin_some(&moment, point->address);
+	point->ops->reached(point, &moment);
 }
 
 static const struct trap_owner_ops owner_ops = { .hit = on_hit };

@@ -55,20 +55,23 @@ static bool wait_for(pid_t child)
 	return found == child && WIFSTOPPED(status);
 }
 
-static uint64_t waited_by(pid_t child)
+/* All ways of a gauge; how long they have waited for a processor in all, and the child
+   had one. */
+struct timing {
+	struct price_ways ways;
+	uint64_t sum, waited, ran;
+};
+
+/* Times between two of these are differences. */
+static void read_books(pid_t child, struct timing *timing)
 {
 	struct procfs_schedule own, its;
 
 	if (!procfs_schedule(0, &own) || !procfs_schedule(child, &its))
-		return 0;
-	return own.waited_ns + its.waited_ns;
+		return;
+	timing->waited = own.waited_ns + its.waited_ns - timing->waited;
+	timing->ran = its.ran_ns - timing->ran;
 }
-
-/* All ways of a gauge, and how long they have waited for a processor in all. */
-struct timing {
-	struct price_ways ways;
-	uint64_t sum, waited;
-};
 
 static void time_stops(pid_t child, struct timing *timing)
 {
@@ -82,7 +85,7 @@ static void time_stops(pid_t child, struct timing *timing)
 		    (timing->ways.count < STOPS_FEW ? LAST_PATIENCE : PATIENCE))
 			break;
 		if (stops == STOPS_FIRST)
-			timing->waited = waited_by(child);
+			read_books(child, timing);
 		resumed = clock_now();
 		if (ptrace_continue(child, 0) || !wait_for(child))
 			break;
@@ -92,12 +95,13 @@ static void time_stops(pid_t child, struct timing *timing)
 		timing->sum += way;
 		price_ways_add(&timing->ways, way, 0);
 	}
-	timing->waited = waited_by(child) - timing->waited;
+	read_books(child, timing);
 }
 
 static struct stop_price gauge_on(int processor)
 {
 	struct timing timing = { .sum = 0 };
+	struct stop_price price;
 	pid_t parent = getpid(), child = fork();
 
 	if (!child)
@@ -108,7 +112,10 @@ static struct stop_price gauge_on(int processor)
 	(void)kill(child, SIGKILL);
 	while (wait_for(child))
 		;
-	return price_ways_bare(&timing.ways, timing.sum, timing.waited);
+	price = price_ways_bare(&timing.ways, timing.sum, timing.waited);
+	if (timing.ways.count)
+		price.ran = timing.ran / timing.ways.count;
+	return price;
 }
 
 /* One that we may run on as well, or -1. */

@@ -216,6 +216,7 @@ static void look(struct price *price, const struct stop_price *gauge)
 	}
 	now.waits = price->waits > gauge->waits ? price->waits - gauge->waits :
 						  0;
+	now.ran = gauge->ran;
 	price->now = now;
 }
 

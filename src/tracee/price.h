@@ -25,6 +25,7 @@ struct stop_price {
 	uint64_t others;     /* … of that: while we work for others */
 	uint64_t mean;       /* without the waits for a processor */
 	uint64_t waits;      /* these, in the mean: the task's and ours */
+	uint64_t ran;        /* the task, on a processor; 0: not known */
 	uint64_t resolution; /* a time that was measured is off by so much */
 	uint64_t deviation; /* … and for each further stop; the standard one */
 };

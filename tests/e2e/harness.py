@@ -124,6 +124,8 @@ RESUMED = re.compile(r"^ *<\.\.\. (?P<name>.+?) resumed>(?P<arguments>.*)$")
 SIGNAL = re.compile(r"^ *--- (?P<text>.*) ---$")
 EXIT = re.compile(r"^ *\+\+\+ (?P<text>.*) \+\+\+$")
 RESULT = re.compile(r" = (?P<result>.*?)(?: <(?P<duration>\d+\.\d{6})>)?$")
+# … and a time in a table of -c, which the machine may blur: see calltrap(1).
+MICROS = r"<?[\d.]+(?:±\d+%)?"
 UNFINISHED = re.compile(r"<unfinished: (?P<why>[a-z ]+)>|<(?P<no>no return)>|"
                         r"(?P<cut><unfinished \.\.\.>)")
 

@@ -95,9 +95,8 @@ def table(case):
     text = trace(case, program("errors"), "-c").log_text
     rows = {}
     for line in text.splitlines()[2:-2]:
-        found = re.match(r" *\d+\.\d\d +\d+\.\d{6} +<?\d+ (.{9}) (.{9}) "
-                         r"(\S+)$",
-                         line)
+        found = re.match(r" *\d+\.\d\d +\d+\.\d{6} +%s (.{9}) (.{9}) "
+                         r"(\S+)$" % h.MICROS, line)
         h.check(found, "not a row: " + line)
         rows[found[3]] = (found[1].strip(), found[2].strip())
     h.check_equal(rows, {

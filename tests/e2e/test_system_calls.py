@@ -341,8 +341,8 @@ def library_calls(case):
 def table(case):
     result = case.calltrap("-c", *SYSTEM_CALLS, program(), "threads")
     wanted = int(re.search(r"getppid (\d+)", result.out)[1])
-    row = h.check_match(r"^ *[\d.]+ +[\d.]+ +<?\d+ +(\d+) +getppid@SYS$",
-                        result.log_text, "the table")
+    row = h.check_match(r"^ *[\d.]+ +[\d.]+ +%s +(\d+) +getppid@SYS$" %
+                        h.MICROS, result.log_text, "the table")
     h.check_equal(int(row[1]), wanted, "calls in the table")
 
 

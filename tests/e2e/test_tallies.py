@@ -28,8 +28,8 @@ def rows(log):
     for processors."""
     found = {}
     for line in log.splitlines():
-        row = re.match(r" *[\d.?]+ +(~?[\d.]+|\?) +([~<]?\d+|\?) +(\d+) +"
-                       r"(?:(~?\d+|\?) +)?(\w+)$", line)
+        row = re.match(r" *[\d.?]+ +([~<]?[\d.]+|\?) +(~?%s|\?) +"
+                       r"(\d+) +(?:(~?\d+|\?) +)?(\w+)$" % h.MICROS, line)
         if row:
             found[row[5]] = (row[1], int(row[3]), row[4], row[2])
     return found
@@ -61,7 +61,7 @@ def run(case, *arguments, options=()):
 @h.test("each call is counted, and few of them stop")
 def counted(case):
     _, log, found = run(case, 4, 10, 100000)
-    h.check(found["tally_half"][0][0] in "~?", log)
+    h.check(found["tally_half"][0][0] in "~?<", log)
     timed, all_calls = map(int, h.check_match(
         r"^~: each call was counted, but only (\d+) of (\d+) were timed, at "
         r"random$", log, "estimate").groups())
@@ -96,6 +96,57 @@ def estimated(case):
     part, log = sorted(estimated_part(case) for _ in range(3))[1]
     # A fifth or nearly twice that, if each of them were of one kind.
     h.check(0.6 < part < 1.4, "%g of it: %s" % (part, log))
+
+
+def truth():
+    directory = h.build_directory("truth")
+    h.build_library("libtruth.so", "libtruth.c", directory=directory)
+    return h.build("truth", "truth.c", "-O1", *h.near(directory),
+                   "-l:libtruth.so", directory=directory)
+
+
+def interval(row):
+    """Seconds, at least and at most, that a row says."""
+    seconds, calls, _, micros = row
+    if "?" in seconds:
+        return 0, float("inf")
+    if micros.startswith("<"):
+        return 0, int(micros[1:]) * calls / 1e6
+    off = re.search(r"±(\d+)%", micros)
+    share = int(off[1]) / 100 if off else 0.1
+    return tuple(float(seconds.strip("~")) * (1 + sign * share)
+                 for sign in (-1, 1))
+
+
+def check_truth(case, arguments, *options):
+    """What functions have measured of themselves lies in what is printed. That has a
+    standard error, and the machine may be as busy as it likes: so one time of three it
+    may not, and what is next to it is in it."""
+    outside = {}
+    for _ in range(3):
+        tracer = case.start_calltrap("-c", *options, truth(), *arguments)
+        h.check_equal(tracer.wait(), 0, "status: " + tracer.err)
+        log = h.read(tracer.log_path)
+        found = rows(log)
+        for name, calls, ns in re.findall(r"^(truth_\w+) (\d+) (\d+)$",
+                                          tracer.out, re.M):
+            h.check_equal(found[name][1], int(calls), "calls of " + name)
+            least, most = interval(found[name])
+            if not least / 1.5 <= int(ns) / 1e9 <= most * 1.5:
+                outside.setdefault(name, []).append((int(ns) / 1e9, least,
+                                                     most, log))
+    for name, times in outside.items():
+        h.check(len(times) < 2, "%s: %r" % (name, times))
+
+
+@h.test("what is told holds the truth: calls that are estimated")
+def truth_of_estimates(case):
+    check_truth(case, ["5", "100000", "20000", "50", "50"])
+
+
+@h.test("what is told holds the truth: calls by traps")
+def truth_of_traps(case):
+    check_truth(case, ["5", "200", "200", "50", "50"], "--engine=trap")
 
 
 @h.test("failures are those of calls that fail by turns")

@@ -195,11 +195,79 @@ START_TEST(some_stand_for_all)
 	timed(&scan, SECOND, SECOND + 1000 * US);
 	/* Nearly all are as those of the second kind. */
 	expect(HEAD
-	       " 99.88   ~0.818800         ~19     40960    ~10230 getc\n"
+	       " 99.88   ~0.818800         ~20     40960    ~10230 getc\n"
 	       "  0.12    0.001000        1000         1           fscanf\n" RULE
 	       "100.00   ~0.819800                 40961    ~10230 total\n"
 	       "~: each call was counted, but only 40 of 40960 were timed, at "
 	       "random\n");
+}
+END_TEST
+
+/* Ten and thirty microseconds by turns: the mean of few is off by chance. */
+START_TEST(an_estimate_says_how_far_it_is_off)
+{
+	unsigned i;
+
+	start();
+	for (i = 0; i < 20; i++)
+		chosen(&get, 10, i % 2 ? 30 * US : 10 * US, false);
+	only_counted(&get, 20500 - 20);
+	send(EVENT_LEAVE, NULL, 1, 2 * SECOND);
+	expect(HEAD
+	       "100.00   ~0.410000     ~20±28%     20500           getc\n" RULE
+	       "100.00   ~0.410000                 20500           total\n"
+	       "~: each call was counted, but only 20 of 20500 were timed, at "
+	       "random\n");
+}
+END_TEST
+
+/* The last of few stands for as many as all others: nobody knows how many it is one of. */
+START_TEST(so_does_one_of_which_few_stand_for_most)
+{
+	unsigned i;
+
+	start();
+	for (i = 0; i < 40; i++)
+		chosen(&get, 0, 10 * US, false);
+	for (i = 0; i < 16; i++)
+		chosen(&get, 2, 100 * US, false);
+	only_counted(&get, 112 - 56);
+	send(EVENT_LEAVE, NULL, 1, 2 * SECOND);
+	expect(HEAD
+	       "100.00   ~0.007610     ~68±15%       112           getc\n" RULE
+	       "100.00   ~0.007610                   112           total\n"
+	       "~: each call was counted, but only 56 of 112 were timed, at "
+	       "random\n");
+}
+END_TEST
+
+static void timed_with_cost(uint64_t ns, struct event_cost cost)
+{
+	struct call call = called(&scan, SECOND);
+	struct event event = {
+		.kind = EVENT_RETURN,
+		.pid = 1,
+		.tid = 1,
+		.time = SECOND + ns,
+		.call = &call,
+		.cost = cost,
+	};
+
+	ck_assert_int_eq(sinks_event(sink, &event), 0);
+}
+
+START_TEST(what_stops_may_have_waited_is_told)
+{
+	start();
+	timed_with_cost(100 * US, (struct event_cost){ .mean_ns = 50 * US,
+						       .resolution_ns = 5 * US,
+						       .waits_ns = 20 * US });
+	timed_with_cost(100 * US, (struct event_cost){ .mean_ns = 50 * US,
+						       .resolution_ns = 5 * US,
+						       .waits_ns = 20 * US });
+	expect(HEAD
+	       "100.00    0.000100      50±50%         2           fscanf\n" RULE
+	       "100.00    0.000100                     2           total\n");
 }
 END_TEST
 
@@ -249,7 +317,7 @@ START_TEST(chance_alone_is_no_time)
 	timed(&scan, SECOND, SECOND + 1000 * US);
 	expect(HEAD
 	       "100.00    0.001000        1000         1           fscanf\n"
-	       "  0.00   ~0.000000     <100000 1000000030           getc\n" RULE
+	       "     ?   <1.000000          <1 1000000030           getc\n" RULE
 	       "100.00   ~0.001000             1000000031           total\n"
 	       "~: each call was counted, but only 30 of 1000000030 were "
 	       "timed, at random\n");
@@ -441,6 +509,9 @@ static Suite *summary_suite(void)
 		times_that_sum_to_nothing,
 		what_was_counted_stays,
 		some_stand_for_all,
+		an_estimate_says_how_far_it_is_off,
+		so_does_one_of_which_few_stand_for_most,
+		what_stops_may_have_waited_is_told,
 		more_than_there_was_is_not_known,
 		nothing_is_estimated_where_all_were_told_of,
 		chance_alone_is_no_time,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/log/summary.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,9 @@ struct row {
 	uint64_t errors;
 	int64_t time;  /* nanoseconds, of those that have ended, by stops */
 	uint64_t blur; /* by so much it may be off: see event_is_resolved() */
+	/* How many these are, and some of them that were timed better. */
+	uint64_t stopped;
+	struct call_estimate *clocked;
 	/*
 	 * Nanoseconds of those that were counted in the process. What stops
 	 * cost isn't in these, so what is wrong in an estimate of that, as
@@ -101,6 +105,13 @@ static void begin_call(struct row *row, const struct event *event)
 	row->began += event->call->time;
 }
 
+static struct call_estimate *needed(struct call_estimate **estimate)
+{
+	if (!*estimate)
+		*estimate = xcalloc(1, sizeof(**estimate));
+	return *estimate;
+}
+
 /* What is taken to have gone on until now, as nobody saw it end, says nothing. */
 static void add_chosen(const struct summary *summary, struct row *row,
 		       const struct event *event)
@@ -108,9 +119,7 @@ static void add_chosen(const struct summary *summary, struct row *row,
 	row->chosen++;
 	if (event->kind == EVENT_ABANDON && event->end == CALL_UNSEEN)
 		return;
-	if (!row->estimate)
-		row->estimate = xcalloc(1, sizeof(*row->estimate));
-	estimate_add(row->estimate, event);
+	estimate_add(needed(&row->estimate), event);
 	if (summary->quantiles)
 		histogram_add_many(&row->durations, event_duration(event),
 				   (uint64_t)(call_stands_for(event->call) +
@@ -134,7 +143,10 @@ static void end_call(const struct summary *summary, struct row *row,
 	}
 	row->errors += event->kind == EVENT_RETURN && event->failed;
 	row->time += event_mean_duration(event);
-	row->blur += event->cost.resolution_ns;
+	row->blur += event->cost.resolution_ns + event->cost.waits_ns;
+	row->stopped++;
+	if (event->kind == EVENT_RETURN && event->call->clock.known)
+		estimate_add_clocked(needed(&row->clocked), event);
 	if (summary->quantiles)
 		histogram_add(&row->durations, event_duration(event));
 }
@@ -202,8 +214,33 @@ static void estimate_row(const struct summary *summary, struct row *row)
 		return;
 	row->mean = row->untimed ? estimate_mean(row->estimate) :
 				   estimate_all(row->estimate);
-	row->timeless = row->untimed && row->mean.ns > row->mean.blur &&
-			times_of(row, row->mean.ns) > most_time(summary);
+	row->timeless = row->untimed &&
+			times_of(row, row->mean.ns - row->mean.blur) >
+				most_time(summary);
+}
+
+/*
+ * Where stops wait for processors, some calls that aren't blurred by that say more than
+ * all of them, of which one waits for long, and nobody knows which.
+ */
+static void use_clocked(struct row *row)
+{
+	const double calls = (double)row->stopped;
+	struct estimated mean;
+	double apart;
+
+	if (!row->clocked)
+		return;
+	mean = estimate_some(row->clocked, calls);
+	if (!mean.known)
+		return;
+	apart = fabs((double)row->time - mean.ns * calls);
+	if (mean.late > 0 || (double)row->blur + apart > mean.blur * calls) {
+		row->time = (int64_t)(mean.ns * calls);
+		row->blur = (uint64_t)(mean.blur * calls);
+	} else {
+		row->blur += (uint64_t)apart;
+	}
 }
 
 static bool is_estimated(const struct row *row)
@@ -232,16 +269,32 @@ static uint64_t errors_of(const struct row *row)
 	       (mean.known ? (uint64_t)(times_of(row, mean.errors) + 0.5) : 0);
 }
 
+/* Of those that were timed each, and of which anything can be told. */
+static uint64_t exact_time(const struct row *row)
+{
+	const bool told = row->time > 0 && (uint64_t)row->time > row->blur;
+
+	return row->counted + (told ? (uint64_t)row->time : 0);
+}
+
+/* With those for which others stand. */
+static double likely_time(const struct row *row)
+{
+	return (double)exact_time(row) + (has_times(row) && row->mean.ns > 0 ?
+						  times_of(row, row->mean.ns) :
+						  0);
+}
+
+/* An estimate says more than "less than". */
+static bool is_told(const struct row *row)
+{
+	return has_times(row) && likely_time(row) > (double)blur_of(row);
+}
+
 /* 0: too little to be told from what the stops cost. */
 static uint64_t resolved_time(const struct row *row)
 {
-	const bool told = row->time > 0 && (uint64_t)row->time > row->blur;
-	const struct estimated mean = row->mean;
-
-	return row->counted + (told ? (uint64_t)row->time : 0) +
-	       (has_times(row) && mean.ns > mean.blur ?
-			(uint64_t)times_of(row, mean.ns) :
-			0);
+	return is_told(row) ? (uint64_t)likely_time(row) : exact_time(row);
 }
 
 static int compare_rows(const struct row *a, const struct row *b)
@@ -258,11 +311,11 @@ static const char *mark_of(bool estimated)
 	return estimated ? "~" : "";
 }
 
-static void print_seconds(struct strbuf *out, uint64_t ns, bool estimated)
+static void print_seconds(struct strbuf *out, uint64_t ns, const char *mark)
 {
 	char text[48];
 
-	snprintf(text, sizeof(text), "%s%llu.%06llu", mark_of(estimated),
+	snprintf(text, sizeof(text), "%s%llu.%06llu", mark,
 		 (unsigned long long)(ns / NS_PER_SECOND),
 		 (unsigned long long)(ns % NS_PER_SECOND / 1000));
 	strbuf_printf(out, " %11s", text);
@@ -330,16 +383,81 @@ static void print_unknown(struct strbuf *out, const struct summary *summary,
 	strbuf_printf(out, " %s\n", row->name);
 }
 
+static void print_percent(struct strbuf *out, uint64_t time,
+			  uint64_t total_time)
+{
+	strbuf_printf(out, "%6.2f", total_time ? 100.0 * time / total_time : 0);
+}
+
+/* What is off by more is told so. */
+#define OFF_LITTLE 10 /* percent */
+
+/* "~19±30%" */
+static void print_mean(struct strbuf *out, const struct row *row, double time,
+		       double off)
+{
+	const double percent = 100 * off / time;
+	const double micros = time / 1000 / (double)row->calls;
+	char text[48], range[16] = "";
+
+	if (percent > OFF_LITTLE)
+		snprintf(range, sizeof(range), "±%.0f%%", ceil(percent));
+	snprintf(text, sizeof(text), "%s%.*f%s", mark_of(is_estimated(row)),
+		 micros < 9.95, micros, range);
+	/* printf() counts bytes. */
+	strbuf_printf(out, " %*s", *range ? 12 : 11, text);
+}
+
+/* Nobody can have taken more than all the time there was. */
+static double most_of(const struct summary *summary, const struct row *row)
+{
+	return fmin(likely_time(row) + (double)blur_of(row),
+		    (double)exact_time(row) + most_time(summary));
+}
+
+static void print_estimated(struct strbuf *out, const struct summary *summary,
+			    const struct row *row, uint64_t total_time)
+{
+	const uint64_t most = (uint64_t)most_of(summary, row);
+
+	if (is_told(row)) {
+		print_percent(out, resolved_time(row), total_time);
+		print_seconds(out, resolved_time(row), "~");
+		print_mean(out, row, likely_time(row), (double)blur_of(row));
+		return;
+	}
+	strbuf_printf(out, "%6s", "?");
+	print_seconds(out, most, "<");
+	print_micros(out, summary, 0, most / row->calls + 1, true, 11);
+}
+
+/* Each of its calls was. */
+static void print_timed(struct strbuf *out, const struct summary *summary,
+			const struct row *row, uint64_t total_time)
+{
+	const uint64_t time = resolved_time(row), blur = blur_of(row);
+	const double off = (double)blur;
+
+	print_percent(out, time, total_time);
+	print_seconds(out, time, "");
+	if (time > blur && off * 100 > (double)time * OFF_LITTLE &&
+	    !summary->dialect->version)
+		print_mean(out, row, (double)time, off);
+	else
+		print_micros(out, summary, time / row->calls, blur / row->calls,
+			     false, 11);
+}
+
 static void print_row(struct strbuf *out, const struct summary *summary,
 		      const struct row *row, uint64_t total_time)
 {
-	uint64_t time = resolved_time(row), blur = blur_of(row) / row->calls;
-	double percent = total_time ? 100.0 * time / total_time : 0;
+	const uint64_t blur = blur_of(row) / row->calls;
 	const bool estimated = is_estimated(row);
 
-	strbuf_printf(out, "%6.2f", percent);
-	print_seconds(out, time, estimated);
-	print_micros(out, summary, time / row->calls, blur, estimated, 11);
+	if (estimated)
+		print_estimated(out, summary, row, total_time);
+	else
+		print_timed(out, summary, row, total_time);
 	if (summary->quantiles)
 		print_quantiles(out, summary, row, blur);
 	strbuf_printf(out, " %9llu", (unsigned long long)row->calls);
@@ -353,7 +471,7 @@ static void print_total(struct strbuf *out, const struct summary *summary,
 	const bool estimated = is_estimated(total);
 
 	strbuf_puts(out, "100.00");
-	print_seconds(out, total->counted, estimated);
+	print_seconds(out, total->counted, mark_of(estimated));
 	strbuf_printf(out, " %11s%*s %9llu", "", summary->quantiles ? 30 : 0,
 		      "", (unsigned long long)total->calls);
 	print_errors(out, summary, total->errors, estimated);
@@ -443,8 +561,10 @@ static int summary_finish(struct sink *sink)
 	struct row *row;
 
 	end_running_calls(summary);
-	for (row = summary->rows; row; row = row->hh.next)
+	for (row = summary->rows; row; row = row->hh.next) {
 		estimate_row(summary, row);
+		use_clocked(row);
+	}
 	HASH_SORT(summary->rows, compare_rows);
 	print_table(summary, &output->text);
 	return output_write(output);
@@ -464,6 +584,7 @@ static void summary_free(struct sink *sink)
 		HASH_DEL(summary->rows, row);
 		histogram_fini(&row->durations);
 		free(row->estimate);
+		free(row->clocked);
 		free(row->name);
 		free(row);
 	}
