@@ -32,6 +32,7 @@ static const char *const c_library[] = {
 	"__fpurge",
 	"__freadable",
 	"__freading",
+	"__fsetlocking",
 	"__fwritable",
 	"__fwriting",
 	"__memcpy_chk",
@@ -39,7 +40,9 @@ static const char *const c_library[] = {
 	"__mempcpy_chk",
 	"__memset_chk",
 	"__stpcpy_chk",
+	"__stpncpy_chk",
 	"__strcpy_chk",
+	"__strncpy_chk",
 	"abs",
 	"access",
 	"atoi",
@@ -139,6 +142,7 @@ static const char *const c_library[] = {
 	"nl_langinfo",
 	"ntohl",
 	"ntohs",
+	"posix_fadvise",
 	"pthread_cond_broadcast",
 	"pthread_cond_destroy",
 	"pthread_cond_init",
@@ -190,6 +194,7 @@ static const char *const c_library[] = {
 	"stat",
 	"stat64",
 	"stpcpy",
+	"stpncpy",
 	"strcasecmp",
 	"strcasestr",
 	"strcat",
@@ -235,6 +240,7 @@ static const char *const c_library[] = {
 	"uname",
 	"unlink",
 	"unsetenv",
+	"uselocale",
 	"wcrtomb",
 	"wcscat",
 	"wcschr",
@@ -300,7 +306,7 @@ bool is_c_library(const char *library)
 			   starts_with(library, "libpthread.so"));
 }
 
-static bool is_cxx_library(const char *library)
+bool is_cxx_library(const char *library)
 {
 	return library && starts_with(library, "libstdc++.so");
 }
@@ -344,14 +350,17 @@ bool watchable_by_agent(const char *function)
 	       replaced_by_agent(function);
 }
 
-bool reads_name(const char *function)
+bool may_not_read(const char *function)
 {
-	static const char *const readers[] = {
-		"access",  "fstatat", "fstatat64", "lstat",
-		"lstat64", "stat",    "stat64",    "unlink",
+	static const char *const lookers[] = {
+		"access",    "fstatat",   "fstatat64", "lstat",   "lstat64",
+		"memrchr",   "readlink",  "stat",      "stat64",  "strcasestr",
+		"strcat",    "strncat",   "strpbrk",   "strspn",  "strstr",
+		"strtoimax", "strtok",    "strtol",    "strtoll", "strtoul",
+		"strtoull",  "strtoumax", "unlink",
 	};
 
-	return is_in(function, readers, ARRAY_SIZE(readers));
+	return is_in(function, lookers, ARRAY_SIZE(lookers));
 }
 
 bool callable_by_agent(const char *function, const char *library)

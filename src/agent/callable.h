@@ -22,9 +22,10 @@ bool watchable_by_agent(const char *function);
 
 bool callable_by_agent(const char *function, const char *library);
 bool is_c_library(const char *library);
+bool is_cxx_library(const char *library);
 
-/* Of the C library's: the kernel reads a name that it is called with, which may be any
-   address. */
-bool reads_name(const char *function);
+/* Of the C library's: it may return without having read all of the texts that it is
+   called with; or the kernel reads them, which may be any addresses. */
+bool may_not_read(const char *function);
 
 #endif

@@ -12,6 +12,10 @@
 #define RESULT       AGENT_CAPTURE_RESULT
 #define NUMBER       BEGIN(RESULT)
 #define ENTRY        ALL(RESULT)
+#define FILLED       (TEXT(RESULT) | AGENT_CAPTURE_BY_3)
+#define WORD(which)  BEGIN(which)
+#define BEHIND       AGENT_CAPTURE_BEHIND
+#define BEHIND_WHOLE (AGENT_CAPTURE_BEHIND | AGENT_CAPTURE_ALL)
 #define BY_2         AGENT_CAPTURE_BY_2
 #define BY_3         AGENT_CAPTURE_BY_3
 
@@ -31,6 +35,7 @@ static const struct {
 	{ "__mempcpy_chk", { ALL(1) | BY_3 } },
 	{ "__stpcpy_chk", { WHOLE(1), WHOLE(RESULT) } },
 	{ "__strcpy_chk", { WHOLE(1), WHOLE(RESULT) } },
+	{ "__strncpy_chk", { WHOLE(1) | BY_3, FILLED } },
 	{ "atoi", { TEXT(0) } },
 	{ "atol", { TEXT(0) } },
 	{ "bcmp", { BEGIN(0) | BY_3, BEGIN(1) | BY_3 } },
@@ -42,6 +47,7 @@ static const struct {
 	{ "memcpy", { ALL(1) | BY_3 } },
 	{ "memmove", { ALL(AGENT_CAPTURE_MOVED) | BY_3 } },
 	{ "mempcpy", { ALL(1) | BY_3 } },
+	{ "nl_langinfo", { WHOLE(RESULT) } },
 	{ "stpcpy", { WHOLE(1), WHOLE(RESULT) } },
 	{ "strcasecmp", { TEXT(0), TEXT(1) } },
 	{ "strchr", { TEXT(0), TEXT(RESULT) } },
@@ -51,9 +57,11 @@ static const struct {
 	{ "strcpy", { WHOLE(1), WHOLE(RESULT) } },
 	{ "strcspn", { TEXT(0), TEXT(1) } },
 	{ "strdup", { WHOLE(0), WHOLE(RESULT) } },
+	{ "strerror", { WHOLE(RESULT) } },
 	{ "strlen", { WHOLE(0) } },
 	{ "strncasecmp", { TEXT(0) | BY_3, TEXT(1) | BY_3 } },
 	{ "strncmp", { TEXT(0) | BY_3, TEXT(1) | BY_3 } },
+	{ "strncpy", { WHOLE(1) | BY_3, FILLED } },
 	{ "strndup", { WHOLE(0) | BY_2, WHOLE(RESULT) } },
 	{ "strnlen", { WHOLE(0) | BY_2 } },
 	{ "strrchr", { WHOLE(0), WHOLE(RESULT) } },
@@ -67,13 +75,48 @@ static const struct {
 	const char *function;
 	uint8_t captures[AGENT_CAPTURES];
 } fillers[] = {
+	{ "__getdelim", { WORD(0), BEHIND_WHOLE, WORD(1) } },
 	{ "epoll_wait", { BEGIN(1) | AGENT_CAPTURE_EVENTS } },
+	{ "fgets", { WHOLE(RESULT) } },
+	{ "fgets_unlocked", { WHOLE(RESULT) } },
+	{ "fread", { BEGIN(0) | AGENT_CAPTURE_ITEMS } },
+	{ "fread_unlocked", { BEGIN(0) | AGENT_CAPTURE_ITEMS } },
+	{ "getdelim", { WORD(0), BEHIND_WHOLE, WORD(1) } },
+	{ "getline", { WORD(0), BEHIND_WHOLE, WORD(1) } },
 	{ "pread", { BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
 	{ "pread64", { BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
 	{ "read", { BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
 	{ "readdir", { ENTRY } },
 	{ "readdir64", { ENTRY } },
 	{ "recv", { BEGIN(1) | AGENT_CAPTURE_RECEIVED } },
+};
+
+/*
+ * What may return without having read all of its texts: these are looked at before the
+ * call, and behind it what it has returned or written.
+ */
+static const struct {
+	const char *function;
+	uint8_t captures[AGENT_CAPTURES];
+} lookers[] = {
+	{ "dcgettext", { WHOLE(0), WHOLE(1), WHOLE(RESULT) } },
+	{ "dgettext", { WHOLE(0), WHOLE(1), WHOLE(RESULT) } },
+	{ "gettext", { WHOLE(0), WHOLE(RESULT) } },
+	{ "readlink", { WHOLE(0), BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
+	{ "setlocale", { WHOLE(1), WHOLE(RESULT) } },
+	{ "strcasestr", { WHOLE(0), WHOLE(1), TEXT(RESULT) } },
+	{ "strcat", { WHOLE(0), WHOLE(1), WHOLE(RESULT) } },
+	{ "strncat", { WHOLE(0), WHOLE(1) | BY_3, WHOLE(RESULT) } },
+	{ "strpbrk", { WHOLE(0), WHOLE(1), TEXT(RESULT) } },
+	{ "strstr", { WHOLE(0), WHOLE(1), TEXT(RESULT) } },
+	{ "strtoimax", { WHOLE(0), WORD(1), BEHIND } },
+	{ "strtok", { WHOLE(0), WHOLE(1), TEXT(RESULT) } },
+	{ "strtol", { WHOLE(0), WORD(1), BEHIND } },
+	{ "strtoll", { WHOLE(0), WORD(1), BEHIND } },
+	{ "strtoul", { WHOLE(0), WORD(1), BEHIND } },
+	{ "strtoull", { WHOLE(0), WORD(1), BEHIND } },
+	{ "strtoumax", { WHOLE(0), WORD(1), BEHIND } },
+	{ "textdomain", { WHOLE(0), WHOLE(RESULT) } },
 };
 
 static const uint8_t *find(const char *function)
@@ -98,6 +141,8 @@ static unsigned bit_of(uint8_t capture)
 {
 	const unsigned which = capture & AGENT_CAPTURE_WHICH;
 
+	if ((capture & ~AGENT_CAPTURE_ALL) == BEHIND)
+		return 0;
 	if (which == AGENT_CAPTURE_MOVED)
 		return 1u << 1;
 	if (which == AGENT_CAPTURE_RESULT && !(capture & AGENT_CAPTURE_TEXT))
@@ -105,17 +150,23 @@ static unsigned bit_of(uint8_t capture)
 	return 1u << which;
 }
 
-unsigned capture_plan(const char *function, uint8_t ret[AGENT_CAPTURES])
+static unsigned take(const uint8_t *captures, uint8_t ret[AGENT_CAPTURES])
 {
-	const uint8_t *captures = find(function);
 	unsigned i, which = 0;
 
-	memset(ret, 0, AGENT_CAPTURES);
-	for (i = 0; captures && i < AGENT_CAPTURES && captures[i]; i++) {
+	for (i = 0; i < AGENT_CAPTURES && captures[i]; i++) {
 		ret[i] = captures[i];
 		which |= bit_of(captures[i]);
 	}
 	return which;
+}
+
+unsigned capture_plan(const char *function, uint8_t ret[AGENT_CAPTURES])
+{
+	const uint8_t *captures = find(function);
+
+	memset(ret, 0, AGENT_CAPTURES);
+	return captures ? take(captures, ret) : 0;
 }
 
 unsigned fill_plan(const char *function, uint8_t ret[AGENT_CAPTURES])
@@ -123,11 +174,19 @@ unsigned fill_plan(const char *function, uint8_t ret[AGENT_CAPTURES])
 	size_t i;
 
 	memset(ret, 0, AGENT_CAPTURES);
-	for (i = 0; i < ARRAY_SIZE(fillers); i++) {
-		if (strcmp(function, fillers[i].function))
-			continue;
-		memcpy(ret, fillers[i].captures, AGENT_CAPTURES);
-		return bit_of(ret[0]);
-	}
+	for (i = 0; i < ARRAY_SIZE(fillers); i++)
+		if (!strcmp(function, fillers[i].function))
+			return take(fillers[i].captures, ret);
+	return 0;
+}
+
+unsigned look_plan(const char *function, uint8_t ret[AGENT_CAPTURES])
+{
+	size_t i;
+
+	memset(ret, 0, AGENT_CAPTURES);
+	for (i = 0; i < ARRAY_SIZE(lookers); i++)
+		if (!strcmp(function, lookers[i].function))
+			return take(lookers[i].captures, ret);
 	return 0;
 }

@@ -27,6 +27,10 @@ unsigned capture_plan(const char *function, uint8_t ret[AGENT_CAPTURES]);
    arguments is filled, as far as the result says, or it is the result. */
 unsigned fill_plan(const char *function, uint8_t ret[AGENT_CAPTURES]);
 
+/* … of those that are looked at before the call: arguments as texts or filled, and the
+   result. 0: there is no plan but what the prototype says. */
+unsigned look_plan(const char *function, uint8_t ret[AGENT_CAPTURES]);
+
 /* So many elements of what is filled are captured for certain. */
 #define FILL_ELEMENTS (AGENT_CAPTURE_MOST / AGENT_EVENT_SIZE)
 

@@ -24,6 +24,9 @@ bool waits_in_c_library(const char *function);
  */
 bool waits_for_database(const char *function, const char *library);
 
+/* … and of what libstdc++ does with a std::string. */
+bool works_in_cxx_library(const char *function);
+
 /*
  * Whether a library, by the name of its file, takes pieces of stacks away and
  * puts others there: the place of a return address isn't one call's alone then.

@@ -156,19 +156,23 @@ static uint64_t address_of(const struct agent_record *record, uint64_t which)
 size_t record_memory(const struct agent_record *record, uint64_t address,
 		     void *ret, size_t size)
 {
-	uint64_t at = 0, next, most = 0;
+	uint64_t at = 0, next, most = 0, before = 0;
 	const char *found = NULL;
 
 	for (; at < record->piece_words; at = next) {
 		const uint64_t bytes = record->pieces[at] & 0xffff;
+		const uint64_t which = record->pieces[at] >> 16;
 		const uint64_t skip =
-			address - address_of(record, record->pieces[at] >> 16);
+			address - (which == AGENT_PIECE_BEHIND ?
+					   before :
+					   address_of(record, which));
 
 		next = at + 1 + (bytes + 7) / 8;
 		if (next > record->piece_words)
 			break;
+		before = bytes < sizeof(before) ? 0 : record->pieces[at + 1];
 		if (skip >= bytes || bytes - skip <= most ||
-		    record->pieces[at] >> 16 == AGENT_CAPTURE_GONE)
+		    which == AGENT_CAPTURE_GONE)
 			continue;
 		most = bytes - skip;
 		found = (const char *)&record->pieces[at + 1] + skip;

@@ -70,13 +70,13 @@ const char *agent_library_of(const struct point *point)
 		       point->function->library;
 }
 
-/* In a log a name that the kernel reads is looked at before the call, which is told of
+/* In a log what it may not have read is looked at before the call, which is told of
    twice then. */
 static bool is_callable(const struct agent_engine *engine, const char *function,
 			const char *library)
 {
 	return callable_by_agent(function, library) &&
-	       !(engine->mode & AGENT_RECORDS && reads_name(function));
+	       !(engine->mode & AGENT_RECORDS && may_not_read(function));
 }
 
 static bool point_is_callable(const struct agent_engine *engine,
@@ -114,6 +114,19 @@ static uint8_t capture_of(const struct plain_text *text)
 	return (uint8_t)(text->length == 3 ? way | AGENT_CAPTURE_BY_3 : way);
 }
 
+/* Of the C library's functions whose texts aren't all that there is to see. */
+static bool plan_known_looks(const struct point *point,
+			     uint8_t ret[AGENT_CAPTURES])
+{
+	const struct prototype *prototype = point->function->prototype;
+	unsigned which;
+
+	if (!prototype || !is_c_library(agent_library_of(point)))
+		return false;
+	which = look_plan(point->function->name, ret);
+	return which && prototype_is_plain(prototype, which, which);
+}
+
 /*
  * Texts that the function is called with, of which nobody knows that it reads them:
  * the agent looks at them before, where it knows that they can be read.
@@ -121,6 +134,7 @@ static uint8_t capture_of(const struct plain_text *text)
 static bool plan_looks(const struct agent_engine *engine,
 		       const struct point *point, uint8_t ret[AGENT_CAPTURES])
 {
+	const struct prototype *prototype = point->function->prototype;
 	struct plain_text texts[AGENT_CAPTURES];
 	unsigned i, count;
 
@@ -128,14 +142,13 @@ static bool plan_looks(const struct agent_engine *engine,
 	if (!(engine->mode & AGENT_RECORDS) ||
 	    engine->string_bytes >= AGENT_CAPTURE_MOST)
 		return false;
-	count = prototype_texts(point->function->prototype, texts,
-				AGENT_CAPTURES);
+	count = prototype_texts(prototype, texts, AGENT_CAPTURES);
 	for (i = 0; i < count; i++) {
 		if (texts[i].argument >= AGENT_ARGUMENTS)
 			return false;
 		ret[i] = capture_of(&texts[i]);
 	}
-	return count;
+	return count || plan_known_looks(point, ret);
 }
 
 /* So much of a text has its place behind what else is in its struct (dirent). */
@@ -155,7 +168,7 @@ static bool can_be_recorded(const struct agent_engine *engine,
 	if (!callable && plan_looks(engine, point, captures))
 		return true;
 	plan_captures(point, callable, captures, &texts, &filled);
-	texts |= filled & PLAIN_WHOLE_RESULT;
+	texts |= filled & (PLAIN_RESULT | PLAIN_WHOLE_RESULT);
 	if (engine->string_bytes >= MOST_IN_STRUCT)
 		texts &= ~PLAIN_WHOLE_RESULT;
 	if (engine->string_bytes >= AGENT_CAPTURE_MOST)

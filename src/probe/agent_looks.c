@@ -63,10 +63,12 @@ void agent_looks_learn(struct agent_point *own, const struct task *task)
 	if (!(stub->failure & AGENT_LOOKS_FIRST))
 		return;
 	for (i = 0; i < AGENT_CAPTURES && stub->captures[i]; i++) {
+		const unsigned capture = stub->captures[i];
 		const taddr_t address =
-			argument(task, stub->captures[i] & AGENT_CAPTURE_WHICH);
+			argument(task, capture & AGENT_CAPTURE_WHICH);
 
-		if (!shared_is_readable(&agent->shared, address))
+		if (agent_is_looked_at_first(capture) &&
+		    !shared_is_readable(&agent->shared, address))
 			learn(own->space, address);
 	}
 }

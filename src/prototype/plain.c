@@ -38,12 +38,23 @@ static bool is_filled(const struct parameter *parameter)
 	       array->kind == TYPE_ARRAY;
 }
 
+/* A number that an address leads to, or a text that the address there does. */
+static bool is_pointed_at(const struct type *type)
+{
+	const struct type *target = type->target;
+
+	return type->kind == TYPE_POINTER && !type->needs_result && target &&
+	       (is_text(target) || is_number(target));
+}
+
 /* That it is there another argument says. */
 static bool is_plain_parameter(const struct parameter *parameter, bool text,
 			       bool filled)
 {
 	if (parameter->alternative_count)
 		return false;
+	if (filled && is_pointed_at(parameter->type))
+		return true;
 	if (parameter->filled)
 		return filled && is_filled(parameter);
 	return is_number(parameter->type) || (text && is_text(parameter->type));

@@ -2654,6 +2654,8 @@ END_TEST
  * Those that may throw, be cancelled, return twice or look at who has called
  * them are not among them.
  */
+#define STRING "St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
+
 START_TEST(what_may_be_called_is_known)
 {
 	static const char *const may[] = {
@@ -2676,6 +2678,10 @@ START_TEST(what_may_be_called_is_known)
 	ck_assert(callable_by_agent("_ZSt11_Hash_bytesPKvmm", cxx));
 	ck_assert(!callable_by_agent("_ZSt11_Hash_bytesPKvmm", "libother.so"));
 	ck_assert(!callable_by_agent("_ZSt9terminatev", cxx));
+	ck_assert(works_in_cxx_library("_ZN" STRING "9_M_createERmm"));
+	ck_assert(works_in_cxx_library("_ZNK" STRING "4findEcm"));
+	ck_assert(!works_in_cxx_library("_ZNSo5flushEv"));
+	ck_assert(!works_in_cxx_library("_Z"));
 }
 END_TEST
 
@@ -2703,6 +2709,12 @@ START_TEST(what_is_copied_is_known_by_name)
 			  CAPTURE_WHOLE_RESULT);
 	ck_assert_uint_eq(fill_plan("read", captures), 1 << 1);
 	ck_assert_uint_eq(captures[1], 0);
+	ck_assert_uint_eq(fill_plan("getdelim", captures), 1 << 1 | 1 << 0);
+	ck_assert_uint_eq(look_plan("strtol", captures), 1 << 1 | 1 << 0);
+	ck_assert(agent_is_looked_at_first(captures[0]));
+	ck_assert(!agent_is_looked_at_first(captures[1]));
+	ck_assert(!agent_is_looked_at_first(captures[2]));
+	ck_assert_uint_eq(look_plan("strlen", captures), 0);
 }
 END_TEST
 

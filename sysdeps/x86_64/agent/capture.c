@@ -10,11 +10,14 @@ static inline bool is_nowhere(uint64_t address)
 	return address < 0x10000 || address >> 47;
 }
 
+#define BUFFER (AGENT_CAPTURE_USED | AGENT_CAPTURE_WHICH)
+
 /* Its result may be what there was, be the buffer as small as it likes; and of a
    stream nothing has been written then. */
 static inline bool is_cut(const struct agent_frame *frame, unsigned capture)
 {
-	return capture & AGENT_CAPTURE_ALL && frame->arguments[3] & MSG_TRUNC;
+	return capture == (AGENT_CAPTURE_RECEIVED | (capture & BUFFER)) &&
+	       frame->arguments[3] & MSG_TRUNC;
 }
 
 /* So many are there, if it has told the truth: a filter or a tracer may answer in
@@ -35,11 +38,14 @@ static uint64_t written_count(const struct agent_frame *frame, bool events)
 static uint64_t written_most(const struct agent_frame *frame, unsigned capture,
 			     uint64_t most)
 {
-	const bool events = capture & AGENT_CAPTURE_TEXT;
-	const uint64_t size = events ? AGENT_EVENT_SIZE : 1;
+	const bool items = (capture & ~BUFFER) == AGENT_CAPTURE_ITEMS;
+	const bool events = !items && capture & AGENT_CAPTURE_TEXT;
+	const uint64_t size = events ? AGENT_EVENT_SIZE :
+			      items  ? frame->arguments[1] :
+				       1;
 	const uint64_t count = written_count(frame, events);
 
-	if (is_cut(frame, capture))
+	if (!count || !size || is_cut(frame, capture))
 		return 0;
 	if (most && events)
 		most = AGENT_CAPTURE_MOST / size * size;
@@ -49,6 +55,26 @@ static uint64_t written_most(const struct agent_frame *frame, unsigned capture,
 static inline bool is_written(unsigned capture)
 {
 	return (capture & AGENT_CAPTURE_BY_RESULT) == AGENT_CAPTURE_BY_RESULT;
+}
+
+/* Of what is returned it only says whether anything was written. */
+static inline uint64_t third_most(const struct agent_frame *frame,
+				  unsigned capture, uint64_t most)
+{
+	const uint64_t third = frame->arguments[2];
+
+	if ((capture & AGENT_CAPTURE_WHICH) == AGENT_CAPTURE_RESULT)
+		return third ? most : 0;
+	return most < third ? most : third;
+}
+
+/* All of it was written, if it has succeeded. */
+static inline bool is_all_there(const struct agent_frame *frame,
+				unsigned capture)
+{
+	return capture & AGENT_CAPTURE_ALL &&
+	       ((capture & ~AGENT_CAPTURE_ALL) != AGENT_CAPTURE_BEHIND ||
+		result_of(frame) >= 0);
 }
 
 static uint64_t capture_most(const struct config *config,
@@ -62,12 +88,12 @@ static uint64_t capture_most(const struct config *config,
 		most = AGENT_CAPTURE_MOST;
 	if (is_written(capture))
 		return written_most(frame, capture, most);
-	if (!(capture & AGENT_CAPTURE_ALL) && most > page)
+	if (!is_all_there(frame, capture) && most > page)
 		most = page;
 	if (capture & AGENT_CAPTURE_BY_2 && most > frame->arguments[1])
 		most = frame->arguments[1];
-	if (capture & AGENT_CAPTURE_BY_3 && most > frame->arguments[2])
-		most = frame->arguments[2];
+	if (capture & AGENT_CAPTURE_BY_3)
+		most = third_most(frame, capture, most);
 	return most;
 }
 
@@ -126,46 +152,6 @@ static RARE uint64_t measure_result(unsigned capture, const unsigned char *at)
 	return word < AGENT_CAPTURE_MOST ? word : AGENT_CAPTURE_MOST;
 }
 
-/* The original has looked at all that is looked at here, or at its page. */
-static struct piece measure(const struct config *config,
-			    const struct agent_frame *frame, unsigned capture)
-{
-	const unsigned which = capture & AGENT_CAPTURE_WHICH;
-	const bool moved = which == AGENT_CAPTURE_MOVED;
-	const uint64_t address = which == AGENT_CAPTURE_RESULT ?
-					 frame->result :
-					 frame->arguments[moved ? 0 : which];
-	struct piece piece = { (const unsigned char *)address,
-			       moved ? 1 : which, 0 };
-	uint64_t most;
-
-	if (is_nowhere(address))
-		return piece;
-	most = capture_most(config, frame, capture, address);
-	if (capture & AGENT_CAPTURE_TEXT && !is_written(capture))
-		piece.count = text_length(piece.bytes, most);
-	else if (most && which == AGENT_CAPTURE_RESULT)
-		piece.count = measure_result(capture, piece.bytes);
-	else
-		piece.count = most;
-	return piece;
-}
-
-__attribute__((noinline)) void find_pieces(const struct config *config,
-					   const struct agent_frame *frame,
-					   struct pieces *ret)
-{
-	unsigned i;
-
-	ret->words = 0;
-	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
-		ret->list[i] = measure(config, frame, frame->stub->captures[i]);
-		ret->words += 1 + (ret->list[i].count + 7) / 8;
-	}
-}
-
-/* ---- before the call ---- */
-
 /* So many bytes can be read from an address on, as far as is known: 0: none. */
 static uint64_t readable_from(uint64_t address)
 {
@@ -185,6 +171,96 @@ static uint64_t readable_from(uint64_t address)
 	}
 	return 0;
 }
+
+static inline bool looks_first(const struct agent_frame *frame)
+{
+	return frame->stub->failure & AGENT_LOOKS_FIRST;
+}
+
+static inline bool is_behind(unsigned capture)
+{
+	return (capture & ~AGENT_CAPTURE_ALL) == AGENT_CAPTURE_BEHIND;
+}
+
+/* The original has looked at all that is looked at here, or at its page. */
+static struct piece measure(const struct config *config,
+			    const struct agent_frame *frame, unsigned capture,
+			    uint64_t address)
+{
+	const unsigned which = capture & AGENT_CAPTURE_WHICH;
+	struct piece piece = { (const unsigned char *)address, which, 0 };
+	uint64_t most;
+
+	if (is_behind(capture))
+		piece.which = AGENT_PIECE_BEHIND;
+	else if (which == AGENT_CAPTURE_MOVED)
+		piece.which = 1;
+	if (is_nowhere(address))
+		return piece;
+	most = capture_most(config, frame, capture, address);
+	if (capture & AGENT_CAPTURE_TEXT && !is_written(capture))
+		piece.count = text_length(piece.bytes, most);
+	else if (most && which == AGENT_CAPTURE_RESULT)
+		piece.count = measure_result(capture, piece.bytes);
+	else if (most && capture == (AGENT_CAPTURE_USED | which))
+		piece.count = sizeof(uint64_t);
+	else
+		piece.count = most;
+	return piece;
+}
+
+static inline void add_piece(struct pieces *pieces, struct piece piece)
+{
+	pieces->list[pieces->count++] = piece;
+	pieces->words += 1 + (piece.count + 7) / 8;
+}
+
+/* What the piece before leads to; 0: nowhere. Who may have written nothing there is
+   not to be trusted: it is to be where others have led to. */
+static RARE uint64_t address_behind(const struct agent_frame *frame,
+				    const struct pieces *pieces)
+{
+	const struct piece *before = &pieces->list[pieces->count - 1];
+	uint64_t address;
+
+	if (!pieces->count || before->count < sizeof(address) ||
+	    !peek_word(before->bytes, &address) ||
+	    (looks_first(frame) && !readable_from(address)))
+		return 0;
+	return address;
+}
+
+static inline uint64_t address_of(const struct agent_frame *frame,
+				  unsigned capture, const struct pieces *pieces)
+{
+	const unsigned which = capture & AGENT_CAPTURE_WHICH;
+
+	if (which == AGENT_CAPTURE_RESULT)
+		return frame->result;
+	if (which < AGENT_ARGUMENTS)
+		return frame->arguments[which];
+	return is_behind(capture) ? address_behind(frame, pieces) :
+				    frame->arguments[0];
+}
+
+__attribute__((noinline)) void find_pieces(const struct config *config,
+					   const struct agent_frame *frame,
+					   struct pieces *ret)
+{
+	unsigned i;
+
+	ret->count = ret->words = 0;
+	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
+		const unsigned capture = frame->stub->captures[i];
+
+		if (!looks_first(frame) || !agent_is_looked_at_first(capture))
+			add_piece(ret,
+				  measure(config, frame, capture,
+					  address_of(frame, capture, ret)));
+	}
+}
+
+/* ---- before the call ---- */
 
 /* False when there may be more, or less, than can be seen from here. */
 static bool look_at(const struct config *config,
@@ -216,14 +292,18 @@ __attribute__((noinline)) bool
 find_first_pieces(const struct config *config, const struct agent_frame *frame,
 		  struct pieces *ret)
 {
+	struct piece piece;
 	unsigned i;
 
-	ret->words = 0;
+	ret->count = ret->words = 0;
 	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
-		if (!look_at(config, frame, frame->stub->captures[i],
-			     &ret->list[i]))
+		const unsigned capture = frame->stub->captures[i];
+
+		if (!agent_is_looked_at_first(capture))
+			continue;
+		if (!look_at(config, frame, capture, &piece))
 			return false;
-		ret->words += 1 + (ret->list[i].count + 7) / 8;
+		add_piece(ret, piece);
 	}
 	return true;
 }
@@ -247,14 +327,13 @@ static uint64_t word_of(const struct piece *piece, unsigned at, bool *gone)
 	return word;
 }
 
-__attribute__((noinline)) void write_pieces(const struct agent_frame *frame,
-					    const struct pieces *pieces,
+__attribute__((noinline)) void write_pieces(const struct pieces *pieces,
 					    uint64_t *ring, uint64_t position,
 					    uint64_t mask)
 {
 	unsigned i, at;
 
-	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
+	for (i = 0; i < pieces->count; i++) {
 		const struct piece *piece = &pieces->list[i];
 		uint64_t *const head = &ring[position++ & mask];
 		bool gone = false;

@@ -13,9 +13,11 @@ struct piece {
 
 struct pieces {
 	struct piece list[AGENT_CAPTURES];
+	unsigned count;
 	unsigned words; /* of the record */
 };
 
+/* When it has returned: but for what was looked at before. */
 void find_pieces(const struct config *config, const struct agent_frame *frame,
 		 struct pieces *ret) HIDDEN;
 
@@ -27,7 +29,7 @@ bool find_first_pieces(const struct config *config,
 		       const struct agent_frame *frame,
 		       struct pieces *ret) HIDDEN;
 
-void write_pieces(const struct agent_frame *frame, const struct pieces *pieces,
-		  uint64_t *ring, uint64_t position, uint64_t mask) HIDDEN;
+void write_pieces(const struct pieces *pieces, uint64_t *ring,
+		  uint64_t position, uint64_t mask) HIDDEN;
 
 #endif

@@ -299,12 +299,11 @@ static inline void put_value(const struct ring_entry *entry, uint64_t value)
 
 /* Behind all else. NULL: there are none. */
 static inline void put_pieces(const struct ring_entry *entry,
-			      const struct agent_frame *frame,
 			      const struct pieces *pieces)
 {
 	if (pieces && pieces->words)
-		write_pieces(frame, pieces, entry->ring,
-			     entry->position + entry->next, entry->mask);
+		write_pieces(pieces, entry->ring, entry->position + entry->next,
+			     entry->mask);
 }
 
 static inline unsigned words_of(const struct pieces *pieces)
@@ -355,7 +354,7 @@ void write_entry(const struct config *config, const struct agent_thread *thread,
 		for (i = 0; i < frames; i++)
 			put_word(&entry, stack->frames[i]);
 		put_word(&entry, name);
-		put_pieces(&entry, frame, pieces);
+		put_pieces(&entry, pieces);
 		if (end_entry(config, frame, &entry)) {
 			note_entered(thread, frame, &entry);
 			return;
@@ -379,7 +378,7 @@ static inline void write_known(const struct config *config,
 						       words),
 				 name, AGENT_WATCH_SHORT, words, &entry))
 			return;
-		put_pieces(&entry, frame, pieces);
+		put_pieces(&entry, pieces);
 	} while (!end_entry(config, frame, &entry));
 	note_entered(thread, frame, &entry);
 }
@@ -519,7 +518,7 @@ static void write_begin(const struct config *config,
 		put_value(&entry, 1 | flags | agent_pieces_bits(pieces->words));
 		put_word(&entry, caller);
 		put_word(&entry, 0);
-		put_pieces(&entry, frame, pieces);
+		put_pieces(&entry, pieces);
 	} while (!end_entry(config, frame, &entry));
 }
 
@@ -527,7 +526,7 @@ static inline bool find_pieces_first(const struct config *config,
 				     const struct agent_frame *frame,
 				     struct pieces *ret)
 {
-	ret->words = 0;
+	ret->count = ret->words = 0;
 	return !(frame->stub->failure & AGENT_LOOKS_FIRST) ||
 	       find_first_pieces(config, frame, ret);
 }

@@ -24,7 +24,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 43
+#define AGENT_VERSION 41
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -205,8 +205,9 @@ struct agent_trampoline {
 #define AGENT_CAPTURE_TEXT   8 /* up to a NUL */
 #define AGENT_CAPTURE_ALL    16 /* … whatever pages it lies in (… or dirent) */
 #define AGENT_CAPTURE_BY_2   32 /* no more than the second argument says */
-#define AGENT_CAPTURE_BY_3   64 /* … the third */
-#define AGENT_CAPTURE_USED   128
+#define AGENT_CAPTURE_BY_3 \
+	64 /* … the third; of a result: nothing if that is 0 */
+#define AGENT_CAPTURE_USED 128
 
 /* Instead: what the function has written, as many bytes as its result says, and the
    third argument has room for … */
@@ -215,7 +216,23 @@ struct agent_trampoline {
 #define AGENT_CAPTURE_RECEIVED (AGENT_CAPTURE_BY_RESULT | AGENT_CAPTURE_ALL)
 /* … or structs epoll_event. */
 #define AGENT_CAPTURE_EVENTS (AGENT_CAPTURE_BY_RESULT | AGENT_CAPTURE_TEXT)
-#define AGENT_EVENT_SIZE     12
+/* … or so many of the size that the second argument says. */
+#define AGENT_CAPTURE_ITEMS (AGENT_CAPTURE_EVENTS | AGENT_CAPTURE_ALL)
+#define AGENT_EVENT_SIZE    12
+
+/* A text, where what the one before has captured leads to: that is an argument's first
+   word, if there is nothing but USED. With ALL: whole, if the result isn't negative. */
+#define AGENT_CAPTURE_BEHIND \
+	(AGENT_CAPTURE_USED | AGENT_CAPTURE_TEXT | AGENT_CAPTURE_MOVED)
+#define AGENT_PIECE_BEHIND 8 /* as agent_record_piece() has it */
+
+/* LOOKS_FIRST: all but what the call itself leaves behind. */
+static inline int agent_is_looked_at_first(unsigned capture)
+{
+	return capture & (AGENT_CAPTURE_TEXT | AGENT_CAPTURE_ALL) &&
+	       (capture & AGENT_CAPTURE_WHICH) < AGENT_ARGUMENTS &&
+	       (capture & AGENT_CAPTURE_BY_RESULT) != AGENT_CAPTURE_BY_RESULT;
+}
 
 /* Which results are failures: ints, or with AGENT_WIDE 64 bits. */
 enum agent_failure {

@@ -18,11 +18,9 @@ static inline uint32_t errno_of(const struct config *config,
 	return *(const uint32_t *)(thread + offset);
 }
 
-/* Those of others were told with its entry. */
 static inline bool has_pieces(const struct agent_frame *frame)
 {
-	return frame->stub->captures[0] &&
-	       !(frame->stub->failure & AGENT_LOOKS_FIRST);
+	return frame->stub->captures[0];
 }
 
 /* False: to be written once more. */
@@ -61,7 +59,7 @@ static inline bool write_record(const struct config *config,
 		ring[(position + AGENT_RECORD_FIXED + i) & mask] =
 			frame->arguments[i];
 	if (has_pieces(frame))
-		write_pieces(frame, &pieces, ring,
+		write_pieces(&pieces, ring,
 			     position + AGENT_RECORD_FIXED + arguments, mask);
 	return end_record(config, block, position, words);
 }

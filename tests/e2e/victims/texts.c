@@ -8,6 +8,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +140,67 @@ static void names(void)
 	number = unlink("/there/is/none");
 }
 
+/* Which needn't be read, or say afterwards where they have stopped. */
+static void looked_at(void)
+{
+	char room[32] = "begin";
+	char *end;
+
+	sink = strpbrk(at_edge("a=b", 3), "=#");
+	sink = strpbrk("a=b", "=#");
+	sink = strpbrk(at_edge("text", 5), "#");
+	sink = strpbrk("text", "");
+	number = strspn("  x", " ");
+	number = strspn("", "x");
+	number = strspn(at_edge("  x", 3), " ");
+	sink = strstr("haystack", "st");
+	sink = strstr("haystack", "needle");
+	sink = strcasestr("haystack", "STACK");
+	sink = memrchr(at_edge("a/b/c", 5), '/', 5);
+	sink = strcat(room, at_edge(" and end", 9));
+	sink = strncat(room, at_edge("more", 4), 4);
+	sink = strtok(room, " ");
+	sink = strtok(NULL, " ");
+	number = strtol(at_edge("4711;", 5), &end, 10);
+	number = strtol("4711", &end, 10);
+	number = strtol("0x10 and what is behind it, to the end", &end, 0);
+	number = strtoul("12", NULL, 10);
+	number = strtoll("-12;", &end, 10);
+	number = strtoull("none", &end, 10);
+	number = strtoimax("77 ", &end, 8);
+	number = strtoumax("zz", &end, 36);
+	sink = setlocale(LC_ALL, NULL);
+	sink = setlocale(LC_ALL, "C");
+	sink = strncpy(room, at_edge("all of it", 10), 10);
+	sink = strncpy(room, at_edge("some", 3), 3);
+	number = readlink("/proc/self/exe", room, 3);
+	number = readlink("/there is none", room, sizeof(room));
+	sink = strerror(ENOENT);
+}
+
+static void lines(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char some[8], *line = NULL;
+	size_t room = 0;
+	int count = 0;
+
+	if (!file)
+		return;
+	sink = fgets(some, sizeof(some), file);
+	number = fread(some, 2, 3, file);
+	number = fread(some, 0, 3, file);
+	while (getdelim(&line, &room, '\n', file) > 0 && count++ < 20)
+		number = (fread_unlocked)(edge - 5, 1, 5, file);
+	sink = fgets(some, sizeof(some), file);
+	clearerr_unlocked(file);
+	fseeko64(file, 0, SEEK_SET);
+	number = getdelim(&line, &room, 'e', file);
+	(fwrite_unlocked)(edge - 3, 1, 0, file);
+	free(line);
+	fclose(file);
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 1, i;
@@ -157,6 +220,8 @@ int main(int argc, char **argv)
 		collated();
 		checked();
 		moves();
+		looked_at();
+		lines(argv[0]);
 		if (argc > 2)
 			names();
 	}
