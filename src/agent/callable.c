@@ -353,11 +353,11 @@ bool watchable_by_agent(const char *function)
 bool may_not_read(const char *function)
 {
 	static const char *const lookers[] = {
-		"access",    "fstatat",   "fstatat64", "lstat",   "lstat64",
-		"memrchr",   "readlink",  "stat",      "stat64",  "strcasestr",
-		"strcat",    "strncat",   "strpbrk",   "strspn",  "strstr",
-		"strtoimax", "strtok",    "strtol",    "strtoll", "strtoul",
-		"strtoull",  "strtoumax", "unlink",
+		"access",    "fstatat", "fstatat64", "lstat",      "lstat64",
+		"readlink",  "stat",    "stat64",    "strcasestr", "strcat",
+		"strncat",   "strpbrk", "strspn",    "strstr",     "strtoimax",
+		"strtok",    "strtol",  "strtoll",   "strtoul",    "strtoull",
+		"strtoumax", "unlink",
 	};
 
 	return is_in(function, lookers, ARRAY_SIZE(lookers));

@@ -93,30 +93,30 @@ static const struct {
 
 /*
  * What may return without having read all of its texts: these are looked at before the
- * call, and behind it what it has returned or written.
+ * call, and behind it what it has returned or written. But for readlink's name, which the
+ * kernel looks at, that is no more than the page whose begin the function reads for
+ * certain: of the first its begin, of the second that if there is more of the first than
+ * its end. (strstr returns at once where nothing is to be found. strtol does if there
+ * is no such base, also without an end: that the agent knows by BEHIND.)
  */
 static const struct {
 	const char *function;
 	uint8_t captures[AGENT_CAPTURES];
 } lookers[] = {
-	{ "dcgettext", { WHOLE(0), WHOLE(1), WHOLE(RESULT) } },
-	{ "dgettext", { WHOLE(0), WHOLE(1), WHOLE(RESULT) } },
-	{ "gettext", { WHOLE(0), WHOLE(RESULT) } },
 	{ "readlink", { WHOLE(0), BEGIN(1) | AGENT_CAPTURE_BY_RESULT } },
-	{ "setlocale", { WHOLE(1), WHOLE(RESULT) } },
-	{ "strcasestr", { WHOLE(0), WHOLE(1), TEXT(RESULT) } },
-	{ "strcat", { WHOLE(0), WHOLE(1), WHOLE(RESULT) } },
-	{ "strncat", { WHOLE(0), WHOLE(1) | BY_3, WHOLE(RESULT) } },
-	{ "strpbrk", { WHOLE(0), WHOLE(1), TEXT(RESULT) } },
-	{ "strstr", { WHOLE(0), WHOLE(1), TEXT(RESULT) } },
-	{ "strtoimax", { WHOLE(0), WORD(1), BEHIND } },
-	{ "strtok", { WHOLE(0), WHOLE(1), TEXT(RESULT) } },
-	{ "strtol", { WHOLE(0), WORD(1), BEHIND } },
-	{ "strtoll", { WHOLE(0), WORD(1), BEHIND } },
-	{ "strtoul", { WHOLE(0), WORD(1), BEHIND } },
-	{ "strtoull", { WHOLE(0), WORD(1), BEHIND } },
-	{ "strtoumax", { WHOLE(0), WORD(1), BEHIND } },
-	{ "textdomain", { WHOLE(0), WHOLE(RESULT) } },
+	{ "strcasestr", { TEXT(1), TEXT(0), TEXT(RESULT) } },
+	{ "strcat", { TEXT(1), TEXT(0), WHOLE(RESULT) } },
+	{ "strncat", { TEXT(1) | BY_3, TEXT(0), WHOLE(RESULT) } },
+	{ "strpbrk", { TEXT(1), TEXT(0), TEXT(RESULT) } },
+	{ "strspn", { TEXT(1), TEXT(0) } },
+	{ "strstr", { TEXT(1), TEXT(0), TEXT(RESULT) } },
+	{ "strtoimax", { TEXT(0), WORD(1), BEHIND } },
+	{ "strtok", { TEXT(0), TEXT(1), TEXT(RESULT) } },
+	{ "strtol", { TEXT(0), WORD(1), BEHIND } },
+	{ "strtoll", { TEXT(0), WORD(1), BEHIND } },
+	{ "strtoul", { TEXT(0), WORD(1), BEHIND } },
+	{ "strtoull", { TEXT(0), WORD(1), BEHIND } },
+	{ "strtoumax", { TEXT(0), WORD(1), BEHIND } },
 };
 
 static const uint8_t *find(const char *function)

@@ -619,18 +619,86 @@ bool ring_read_watched(struct ring *ring, uint64_t head, bool joins,
 	return true;
 }
 
+/* ---- what isn't whole ---- */
+
+/* How many words one has that was begun, and is no call if it never ends; or 0. */
+static unsigned begun_at(const struct ring *ring, uint64_t position,
+			 uint64_t head)
+{
+	const uint64_t header = word_at(ring, position);
+	const unsigned words = header & (AGENT_BEGUN - 1);
+
+	if (!(header & AGENT_BEGUN) || words < least_words(ring) ||
+	    words > most_words(ring) || words > head - position ||
+	    header != agent_record_header(position, words | AGENT_BEGUN))
+		return 0;
+	return words;
+}
+
+/* Where its return address lies; 0: that isn't known. */
+static taddr_t slot_at(const struct ring *ring, uint64_t position)
+{
+	const uint64_t stub = word_at(ring, position + AGENT_WATCH_STUB);
+	const struct walk_place *place;
+
+	if ((stub >> 8 & 0xff & ~AGENT_IS_INNER) != AGENT_IS_ENTRY)
+		return word_at(ring, position + AGENT_WORD_SLOT);
+	if ((stub >> 16 & 0xff) != AGENT_WATCH_KNOWN)
+		return word_at(ring, position + AGENT_WATCH_SLOT);
+	place = find_walk(ring, word_at(ring, position + AGENT_WATCH_NAME));
+	return place ? place->slot : 0;
+}
+
+bool ring_is_left(const struct ring *ring, uint64_t head)
+{
+	const taddr_t slot = word_at(ring, ring->position + 1);
+	uint64_t left = head - ring->position;
+	unsigned words = begun_at(ring, ring->position, head);
+
+	if (!ring->entries || left > ring->size)
+		return false;
+	while (words && words < left) {
+		left -= words;
+		words = length_at(ring, head - left);
+		if (words && slot_at(ring, head - left) == slot)
+			return true;
+		if (!words)
+			words = begun_at(ring, head - left, head);
+	}
+	return false;
+}
+
+/* Where what isn't whole ends, as far as that is known. */
+static uint64_t end_of_gap(const struct ring *ring, uint64_t position,
+			   uint64_t head)
+{
+	const unsigned words = begun_at(ring, position, head);
+
+	if (words)
+		return position + words;
+	do
+		position++;
+	while (position != head && !length_at(ring, position) &&
+	       !begun_at(ring, position, head));
+	return position;
+}
+
 void ring_withhold(struct ring *ring, uint64_t head)
 {
-	uint64_t to;
+	unsigned begun;
 
 	keep_up(ring, head);
 	if (ring->position == head)
 		return;
-	to = ring->position;
-	do
-		to++;
-	while (to != head && !length_at(ring, to));
-	ring->withheld = (struct agent_gap){ ring->position, to };
+	begun = begun_at(ring, ring->position, head);
+	if (!begun && length_at(ring, ring->position))
+		return; /* by now */
+	ring->withheld_begun = begun;
+	ring->withheld = (struct agent_gap){
+		ring->position,
+		begun ? ring->position + begun :
+			end_of_gap(ring, ring->position, head),
+	};
 }
 
 /* Its thread may be about to take the first word away, and to write it anew. */
@@ -653,9 +721,28 @@ void ring_pass_over(struct ring *ring, uint64_t head)
 	keep_up(ring, head);
 	if (ring->position != withheld.from || take_at(ring, ring->position))
 		return;
-	ring->lost++;
+	if (!ring->withheld_begun)
+		ring->lost++;
 	forget_told(ring);
 	do
 		ring->position++;
 	while (ring->position != withheld.to && !take_at(ring, ring->position));
+}
+
+void ring_give_up(struct ring *ring, uint64_t head)
+{
+	bool lost = false;
+
+	keep_up(ring, head);
+	while (ring->position != head) {
+		const unsigned words = length_at(ring, ring->position);
+		const bool whole = words && words <= head - ring->position;
+
+		lost |= whole ? !was_read(ring, ring->position) :
+				!begun_at(ring, ring->position, head);
+		ring->position = whole ? ring->position + words :
+					 end_of_gap(ring, ring->position, head);
+	}
+	ring->lost += lost;
+	ring->withheld = (struct agent_gap){ 0, 0 };
 }

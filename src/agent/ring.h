@@ -26,6 +26,7 @@ struct ring {
 	bool misses_walks; /* that it knows may have been among what it lost */
 	/* Given up, or about to be: nothing there is read meanwhile. None: 0 words. */
 	struct agent_gap withheld;
+	bool withheld_begun; /* no call is lost with it */
 	/* Of the last entry: what follows there may be told without these. */
 	uint64_t entry_end;
 	taddr_t entry_slot, entry_return_address;
@@ -115,6 +116,12 @@ bool ring_read_watched(struct ring *ring, uint64_t head, bool joins,
 		       struct agent_watched *ret);
 
 /*
+ * Whether who was writing at the position has been jumped out of, by a handler of
+ * signals: where its return address lay is another call's place by now.
+ */
+bool ring_is_left(const struct ring *ring, uint64_t head);
+
+/*
  * The record at the position isn't finished for so long that others aren't to wait for it:
  * its thread stands, runs a handler of signals, or has jumped out of one. What isn't whole
  * from there on is withheld, and the thread is to be told that.
@@ -123,8 +130,12 @@ void ring_withhold(struct ring *ring, uint64_t head);
 
 /*
  * Later, when all know of it: goes on at the first that has become whole and isn't written
- * once more, or behind all of it. What that may have told of a walk isn't known.
+ * once more, or behind all of it. What that may have told of a walk isn't known. A call was lost, but
+ * for one that has BEGUN.
  */
 void ring_pass_over(struct ring *ring, uint64_t head);
+
+/* Nobody writes any more: what hasn't been read is passed over, and counted as one. */
+void ring_give_up(struct ring *ring, uint64_t head);
 
 #endif

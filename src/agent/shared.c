@@ -351,9 +351,12 @@ static void look_for_missed(struct shared *shared, unsigned block, uint64_t now)
 static void tell_given_up(struct shared *shared, unsigned block)
 {
 	struct agent_block *own = block_at(shared, block);
-	const struct agent_gap *gap = &shared->rings[block].withheld;
+	const struct ring *ring = &shared->rings[block];
+	const struct agent_gap *gap = &ring->withheld;
 
-	own->given_up[shared->given_ups[block]++ % AGENT_GIVEN_UP] = *gap;
+	/* What has begun isn't the first there: it wasn't counted. */
+	own->given_up[shared->given_ups[block]++ % AGENT_GIVEN_UP] =
+		(struct agent_gap){ gap->from - ring->withheld_begun, gap->to };
 	__atomic_store_n(&own->given_up_to, gap->to, __ATOMIC_SEQ_CST);
 }
 
@@ -370,6 +373,8 @@ static void give_up(struct shared *shared, unsigned block, uint64_t head,
 	/* First: its thread may finish it at any moment. */
 	ask_for_walks(shared, ring, now);
 	ring_withhold(ring, head);
+	if (!ring->withheld.to)
+		return;
 	tell_given_up(shared, block);
 	shared->stuck[block] = now - STUCK_TIME + SETTLE_TIME;
 }
@@ -383,7 +388,8 @@ static void look_for_stuck(struct shared *shared, unsigned block, uint64_t head,
 		shared->stuck[block] = 0;
 	} else if (!shared->stuck[block]) {
 		shared->stuck[block] = now;
-	} else if (now - shared->stuck[block] > STUCK_TIME) {
+	} else if (now - shared->stuck[block] > STUCK_TIME ||
+		   (!ring->withheld.to && ring_is_left(ring, head))) {
 		give_up(shared, block, head, now);
 	}
 }
@@ -648,14 +654,14 @@ uint64_t shared_unmarked(const struct shared *shared)
 
 /* ---- threads that end ---- */
 
-/* What lies there unread will never be finished. */
 /* What is behind a record that never became whole isn't read, walks that were told
    there neither: who has the block next would name them. */
-static void lose_rest(struct ring *ring, struct agent_block *block)
+static void lose_rest(struct ring *ring, struct agent_block *block,
+		      uint64_t head)
 {
 	unsigned i;
 
-	ring->lost++;
+	ring_give_up(ring, head);
 	for (i = 0; i < AGENT_KEPT_WALKS; i++)
 		__atomic_store_n(&block->walks[i].number, 0, __ATOMIC_RELAXED);
 }
@@ -669,8 +675,7 @@ static void take_back(struct shared *shared, unsigned block)
 	if (shared->is_idle[block])
 		return; /* the program has written its number */
 	if (ring->position != head)
-		lose_rest(ring, own);
-	ring->position = head;
+		lose_rest(ring, own, head);
 	ring->withheld = (struct agent_gap){ 0, 0 };
 	shared->stuck[block] = 0;
 	shared->readers[block] = 0;
@@ -726,13 +731,8 @@ void shared_give_up(struct shared *shared)
 {
 	unsigned i;
 
-	for (i = 0; i < shared->blocks; i++) {
-		const uint64_t head = head_of(shared, i);
-
-		if (shared->rings[i].position != head)
-			shared->rings[i].lost++;
-		shared->rings[i].position = head;
-	}
+	for (i = 0; i < shared->blocks; i++)
+		ring_give_up(&shared->rings[i], head_of(shared, i));
 }
 
 uint64_t shared_closings(const struct shared *shared)

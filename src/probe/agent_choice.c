@@ -142,13 +142,16 @@ static bool plan_looks(const struct agent_engine *engine,
 	if (!(engine->mode & AGENT_RECORDS) ||
 	    engine->string_bytes >= AGENT_CAPTURE_MOST)
 		return false;
+	if (plan_known_looks(point, ret))
+		return true;
+	memset(ret, 0, AGENT_CAPTURES);
 	count = prototype_texts(prototype, texts, AGENT_CAPTURES);
 	for (i = 0; i < count; i++) {
 		if (texts[i].argument >= AGENT_ARGUMENTS)
 			return false;
 		ret[i] = capture_of(&texts[i]);
 	}
-	return count || plan_known_looks(point, ret);
+	return count;
 }
 
 /* So much of a text has its place behind what else is in its struct (dirent). */

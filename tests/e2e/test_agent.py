@@ -13,6 +13,7 @@ import re
 import select
 import signal
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -877,8 +878,8 @@ MORE_TEXTS = "getenv+strdup+strndup"
 # memmove is memcpy, too.
 MOVED_TEXTS = ("memmove+__errno_location+strcoll+strchrnul+mbrtowc+mbrlen+"
                "__strcpy_chk+__stpcpy_chk")
-LOOKED_AT = ("strpbrk+strspn+strstr+strcasestr+memrchr+strcat+strncat+strtok+"
-             "strtol+strtoul+strtoll+strtoull+strtoimax+strtoumax+setlocale+"
+LOOKED_AT = ("strpbrk+strspn+strstr+strcasestr+strcat+strncat+strtok+"
+             "strtol+strtoul+strtoll+strtoull+strtoimax+strtoumax+"
              "strncpy+readlink+strerror")
 LINES = ("fgets+fread+fread_unlocked+getdelim+fseeko64+"
          "clearerr_unlocked+fwrite_unlocked")
@@ -923,6 +924,39 @@ def texts(case):
             h.check(compare_texts(case, names, *options), "most by traps")
     h.check(not compare_texts(case, "strlen+strcmp", "-s", "300"),
             "more than there is room for")
+
+
+UNREAD = ("strtol+strtoul+strspn+strstr+strncat+strtok+strncpy+getline+getdelim+"
+          "__getdelim+fgets+fread+strpbrk+write")
+
+
+@h.test("log: what a function doesn't look at isn't read")
+def unread(case):
+    program = h.build("unread", "unread.c", "-O1", "-fno-builtin", "-w")
+    for kind in "none", "unmapped", "cut", "waits":
+        for options in [], ["ignored"]:
+            alone = subprocess.run([program, kind, "1"] + options)
+            if alone.returncode == 77:
+                print("# nobody may wait for pages here")
+                continue
+            result = case.calltrap(
+                "--engine=agent", "--when-full=wait", "-x",
+                "+".join(name + "@libc.so.6" for name in UNREAD.split("+")),
+                program, kind, "100", *options)
+            h.check_equal(result.status, 7, " ".join([kind] + options))
+            own = number(r"; ([\d,]+) calls? in the process", result.err)
+            h.check(own > 500, "few in the process")
+
+
+@h.test("log: who is jumped out of before a call is made has lost none")
+def jumped_hooks(case):
+    result = case.calltrap(
+        "--engine=agent", "--when-full=wait", "-x", "strtoul+strstr@libc.so.6",
+        h.build("jumped_hooks", "jumped_hooks.c", "-O1", "-fno-builtin"), "400")
+    h.check_equal(result.status, 7, "status")
+    h.check(number(r"; ([\d,]+) calls? in the process", result.err) > 400,
+            "few in the process")
+    h.check("not recorded" not in result.err, "none is lost")
 
 
 FILLERS = ("read", "recv", "pread", "epoll_wait")

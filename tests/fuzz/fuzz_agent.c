@@ -77,6 +77,7 @@ static void read_ahead(struct ring *ring, uint64_t head)
 /* As calltrap does: what isn't withheld isn't passed over. */
 static void pass_over(struct ring *ring, uint64_t head)
 {
+	(void)ring_is_left(ring, head);
 	ring_withhold(ring, head);
 	if (ring->withheld.to)
 		ring_pass_over(ring, head);
@@ -96,6 +97,9 @@ static void read_all(struct ring *ring, uint64_t head)
 		read_ahead(ring, head);
 		pass_over(ring, head);
 	} while (ring->position != before && ring->position != head);
+	ring_give_up(ring, head);
+	if (ring->position != head)
+		__builtin_trap();
 }
 
 /* Returns how many entries and returns there were. */

@@ -1616,6 +1616,57 @@ START_TEST(outer_frames_of_another_walk_are_lost)
 }
 END_TEST
 
+static void pass_over(struct ring *ring, uint64_t head)
+{
+	ring_withhold(ring, head);
+	ring_pass_over(ring, head);
+}
+
+/*
+ * Who was writing was jumped out of: that is known as soon as another call has its place
+ * on the stack, and is no call that was lost, if it says so. What never got a header is.
+ */
+START_TEST(what_was_begun_is_no_call)
+{
+	uint64_t words[MANY_WORDS] = { 0 }, lost = 0, give_up;
+	struct ring ring = { .words = words,
+			     .size = MANY_WORDS,
+			     .entries = true };
+	const uint64_t second = write_told(words, 0, 1, 21, 0, 0);
+	const uint64_t head = write_told(words, second, 1, 21, 0, 0);
+	const uint64_t slot = 4711;
+	struct agent_watched entry;
+
+	words[second + AGENT_WATCH_SLOT] = slot;
+
+	for (give_up = 0; give_up < 2; give_up++) {
+		ring.position = 0;
+		words[0] =
+			agent_record_header(0, (unsigned)second | AGENT_BEGUN);
+		words[1] = slot + 8;
+		ck_assert(!ring_read_entry(&ring, head, &entry));
+		ck_assert(!ring_is_left(&ring, head));
+		words[1] = slot;
+		ck_assert(!ring_is_left(&ring, second));
+		ck_assert(ring_is_left(&ring, head));
+		if (give_up)
+			ring_give_up(&ring, head);
+		else
+			pass_over(&ring, head);
+		lost += give_up; /* the second was whole */
+		ck_assert_uint_eq(ring.position, give_up ? head : second);
+		ck_assert_uint_eq(ring.lost, lost);
+	}
+	words[0] = 0;
+	ring.position = 0;
+	ck_assert(!ring_is_left(&ring, head));
+	pass_over(&ring, head);
+	ck_assert_uint_eq(ring.position, second);
+	ck_assert_uint_eq(ring.lost, lost + 1);
+	ring_fini(&ring);
+}
+END_TEST
+
 /* More than the record has words; or of one that has none. */
 START_TEST(pieces_that_cannot_be_are_lost)
 {
@@ -3695,6 +3746,61 @@ START_TEST(a_watched_call_is_told_once_wherever_its_thread_stands_for_long)
 }
 END_TEST
 
+/* ---- handlers that jump out of a hook ---- */
+
+#define OTHERS (1ul << 20)
+
+static struct {
+	volatile bool may;
+	jmp_buf out;
+	unsigned long others; /* calls that nobody jumps out of */
+} jumped;
+
+static void call_or_jump(void)
+{
+	if (!setjmp(jumped.out)) {
+		jumped.may = true;
+		slot(1, 0, 0, 0, 0, 0);
+	}
+	jumped.may = false;
+}
+
+/* As longjmp() is watched. */
+static void stand_and_jump(void)
+{
+	if (!jumped.may)
+		return;
+	walker((long)&jumped, 0, 0, 0, 0, 0);
+	longjmp(jumped.out, 1);
+}
+
+static void go_on_behind_jump(void)
+{
+	slot(OTHERS, 0, 0, 0, 0, 0);
+	slot(OTHERS, 0, 0, 0, 0, 0);
+	jumped.others += 2;
+	stepped.does.read(stepped.now);
+	stepped.does.read(stepped.now + 1);
+}
+
+/* Nor is anything waited for. */
+START_TEST(who_is_jumped_out_of_loses_no_call)
+{
+	const struct standing standing = { call_or_jump, stand_and_jump,
+					   go_on_behind_jump, read_all_at };
+
+	set_up_replaced(AGENT_RECORDS);
+	put_stub(0, original, AGENT_REPLACES, STUB_NOTES);
+	use_walker();
+	jumped.others = 0;
+	(void)stand_everywhere(&standing);
+	ck_assert_uint_eq(shared_lost(&shared), 0);
+	ck_assert_uint_eq(seen.sum / OTHERS, jumped.others);
+	walker = NULL;
+	tear_down();
+}
+END_TEST
+
 /* ---- handlers that fork ---- */
 
 static struct {
@@ -3754,10 +3860,13 @@ START_TEST(what_a_forked_child_was_about_to_tell_its_parent_tells)
 	unsigned long made;
 
 	set_up(AGENT_RECORDS | AGENT_COUNTS);
+	if (_i & 2)
+		put_stub(0, original, AGENT_REPLACES, STUB_NOTES);
 	memset(&seen, 0, sizeof(seen));
-	begin_forking(_i);
+	begin_forking(_i & 1);
 	made = stand_everywhere(&standing);
 	ck_assert_uint_eq(seen.count, made);
+	ck_assert_uint_eq(seen.sum, made);
 	ck_assert_uint_le(shared_lost(&shared), HOLES_MOST);
 	munmap(forked.may, 4096);
 	tear_down();
@@ -4549,6 +4658,7 @@ int main(void)
 	tcase_add_test(tests, outer_frames_are_those_of_the_walk_that_was_told);
 	tcase_add_test(tests, an_entry_has_the_return_right_behind_it);
 	tcase_add_loop_test(tests, outer_frames_of_another_walk_are_lost, 0, 3);
+	tcase_add_test(tests, what_was_begun_is_no_call);
 	tcase_add_loop_test(tests, pieces_that_cannot_be_are_lost, 0, 2);
 	tcase_add_test(tests, calls_are_recorded_with_their_stacks);
 	tcase_add_test(tests, a_walk_is_told_once);
@@ -4604,9 +4714,10 @@ int main(void)
 	tcase_add_test(
 		tests,
 		a_watched_call_is_told_once_wherever_its_thread_stands_for_long);
+	tcase_add_test(tests, who_is_jumped_out_of_loses_no_call);
 	tcase_add_loop_test(
 		tests, what_a_forked_child_was_about_to_tell_its_parent_tells,
-		0, 2);
+		0, 4);
 	tcase_add_loop_test(tests,
 			    a_forked_child_changes_nothing_of_its_parents_walks,
 			    0, 2);

@@ -77,11 +77,16 @@ static inline bool is_all_there(const struct agent_frame *frame,
 		result_of(frame) >= 0);
 }
 
+static inline uint64_t to_page_end(uint64_t address)
+{
+	return 4096 - address % 4096;
+}
+
 static uint64_t capture_most(const struct config *config,
 			     const struct agent_frame *frame, unsigned capture,
 			     uint64_t address)
 {
-	const uint64_t page = 4096 - address % 4096;
+	const uint64_t page = to_page_end(address);
 	uint64_t most = config->capture_bytes;
 
 	if (most > AGENT_CAPTURE_MOST)
@@ -243,6 +248,16 @@ static inline uint64_t address_of(const struct agent_frame *frame,
 				    frame->arguments[0];
 }
 
+/* getline() fails where its file has without a look at what it was to fill: that may
+   be anywhere but in the page where it returns to. */
+static inline bool is_untouched(const struct agent_frame *frame,
+				uint64_t address)
+{
+	return is_behind(frame->stub->captures[1]) && result_of(frame) < 0 &&
+	       ((address ^ frame->slot) >> 12 ||
+		to_page_end(address) < sizeof(uint64_t));
+}
+
 __attribute__((noinline)) void find_pieces(const struct config *config,
 					   const struct agent_frame *frame,
 					   struct pieces *ret)
@@ -252,11 +267,14 @@ __attribute__((noinline)) void find_pieces(const struct config *config,
 	ret->count = ret->words = 0;
 	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
 		const unsigned capture = frame->stub->captures[i];
+		uint64_t address;
 
-		if (!looks_first(frame) || !agent_is_looked_at_first(capture))
-			add_piece(ret,
-				  measure(config, frame, capture,
-					  address_of(frame, capture, ret)));
+		if (looks_first(frame) && agent_is_looked_at_first(capture))
+			continue;
+		address = address_of(frame, capture, ret);
+		if (is_untouched(frame, address))
+			address = 0;
+		add_piece(ret, measure(config, frame, capture, address));
 	}
 }
 
@@ -275,10 +293,13 @@ static bool look_at(const struct config *config,
 
 	*ret = (struct piece){ (const unsigned char *)address, which, 0 };
 	if (!is_nowhere(address))
-		most = capture_most(config, frame, capture, address);
+		most = capture_most(config, frame, capture | AGENT_CAPTURE_ALL,
+				    address);
 	if (!most)
 		return true;
 	readable = readable_from(address);
+	if (!(capture & AGENT_CAPTURE_ALL) && readable > to_page_end(address))
+		readable = to_page_end(address);
 	if (!readable || (bounded && most > readable))
 		return false;
 	ret->count = most < readable ? most : readable;
@@ -288,19 +309,34 @@ static bool look_at(const struct config *config,
 	return ret->count && (ret->count < readable || readable >= most);
 }
 
+/* strtol's kin read nothing, and write nothing, where there is no such base. */
+static inline bool reads_its_text(const struct agent_frame *frame)
+{
+	const uint32_t base = (uint32_t)frame->arguments[2];
+
+	return frame->stub->captures[AGENT_CAPTURES - 1] !=
+		       AGENT_CAPTURE_BEHIND ||
+	       (base != 1 && base <= 36);
+}
+
 __attribute__((noinline)) bool
 find_first_pieces(const struct config *config, const struct agent_frame *frame,
 		  struct pieces *ret)
 {
-	struct piece piece;
+	struct piece piece = { 0 };
 	unsigned i;
 
 	ret->count = ret->words = 0;
+	if (!reads_its_text(frame))
+		return false;
 	for (i = 0; i < AGENT_CAPTURES && frame->stub->captures[i]; i++) {
 		const unsigned capture = frame->stub->captures[i];
 
 		if (!agent_is_looked_at_first(capture))
 			continue;
+		/* It is read for certain if the one before doesn't end at once. */
+		if (i && !(capture & AGENT_CAPTURE_ALL) && piece.count < 2)
+			return false;
 		if (!look_at(config, frame, capture, &piece))
 			return false;
 		add_piece(ret, piece);

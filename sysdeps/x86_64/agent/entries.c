@@ -251,6 +251,12 @@ static inline bool has_arguments(const struct config *config,
 	       frame->stub->failure & AGENT_REPLACES;
 }
 
+/* Of the heap's calls what was lost can't be told from what was never made. */
+static inline bool begins_record(const struct config *config)
+{
+	return config->mode & AGENT_RECORDS;
+}
+
 /*
  * Up to its arguments, for which there are some words besides those at its begin and
  * its end. place: its slot, or what stands for it. False in a forked child.
@@ -274,11 +280,16 @@ static inline bool begin_entry(const struct config *config,
 	uint64_t *const ring = block->ring;
 	unsigned i;
 
-	if (is_forked())
+	if (begins_record(config))
+		entry.position = begin_record(block, entry.mask, entry.words,
+					      frame->slot);
+	else
+		entry.position = is_forked() ?
+					 AGENT_NO_RECORD :
+					 own_add(&block->head, entry.words);
+	if (entry.position == AGENT_NO_RECORD)
 		return false;
-	entry.position = own_add(&block->head, entry.words);
 	expect_ring(ring, entry.position, entry.mask);
-	ring[(entry.position + AGENT_WATCH_TIME) & entry.mask] = frame->began;
 	ring[(entry.position + AGENT_WATCH_SLOT) & entry.mask] = place;
 	ring[(entry.position + AGENT_WATCH_STUB) & entry.mask] =
 		agent_record_stub(frame->stub->index,
@@ -312,13 +323,17 @@ static inline unsigned words_of(const struct pieces *pieces)
 }
 
 /*
- * It can be read from now on. False: it is to be written once more, and the call begins
- * now, behind all that was told of meanwhile.
+ * It can be read from now on; until then the clock's place has its slot. False: it is to
+ * be written once more, and the call begins now, behind all that was told of meanwhile.
  */
 static inline bool end_entry(const struct config *config,
 			     struct agent_frame *frame,
 			     const struct ring_entry *entry)
 {
+	if (is_forked())
+		return true;
+	entry->ring[(entry->position + AGENT_WATCH_TIME) & entry->mask] =
+		frame->began;
 	if (__builtin_expect(end_record(config, entry->block, entry->position,
 					entry->words),
 			     1))

@@ -23,7 +23,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	41
+	.long	48
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end

@@ -24,7 +24,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 41
+#define AGENT_VERSION 48
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -994,5 +994,14 @@ static inline uint64_t agent_record_header(uint64_t position, unsigned words)
 {
 	return position << 16 | words;
 }
+
+/*
+ * Beside the words of one that is being written: no call is lost where that never ends,
+ * as a handler has jumped out of it before the call was made, or told of before. Until
+ * then the word behind its header says where its return address lies.
+ */
+#define AGENT_BEGUN 0x2000u
+
+_Static_assert(AGENT_BOTH_WORDS < AGENT_BEGUN, "beside each other");
 
 #endif

@@ -31,6 +31,8 @@ static inline bool write_record(const struct config *config,
 	struct agent_block *block = block_at(config, thread->block);
 	uint64_t *ring = block->ring;
 	const unsigned arguments = frame->stub->arguments;
+	/* Its entry was told: there is no call to be lost. */
+	const bool begun = frame->stub->failure & AGENT_REPLACES;
 	const uint64_t mask = config->ring_words - 1;
 	unsigned words = AGENT_RECORD_FIXED + arguments;
 	struct pieces pieces;
@@ -43,10 +45,9 @@ static inline bool write_record(const struct config *config,
 	}
 	if (!has_record_room(config, block, frame, words))
 		return true;
-	if (is_forked())
+	position = begin_record(block, mask, words, begun ? frame->slot : 0);
+	if (position == AGENT_NO_RECORD)
 		return true;
-	position = own_add(&block->head, words);
-	ring[(position + AGENT_WORD_BEGAN) & mask] = frame->began;
 	ring[(position + AGENT_WORD_ENDED) & mask] = ended;
 	ring[(position + AGENT_WORD_RETURN) & mask] = caller_of(frame);
 	ring[(position + AGENT_WORD_SLOT) & mask] = frame->slot;
@@ -61,6 +62,7 @@ static inline bool write_record(const struct config *config,
 	if (has_pieces(frame))
 		write_pieces(&pieces, ring,
 			     position + AGENT_RECORD_FIXED + arguments, mask);
+	ring[(position + AGENT_WORD_BEGAN) & mask] = frame->began;
 	return end_record(config, block, position, words);
 }
 

@@ -35,7 +35,44 @@ RARE bool wait_for_room(const struct config *config, struct agent_block *block,
 	return READ(on) && !is_full(config, block, words);
 }
 
-/* It was counted as lost. */
+/*
+ * False: a handler came in between, and has taken that place. Nothing is changed where
+ * it has: it may be finished, and where the handler has forked, its parent's.
+ */
+static inline bool take_place(struct agent_block *block, uint64_t position,
+			      uint64_t mask, unsigned words, uint64_t slot)
+{
+	uint64_t *header = &block->ring[position & mask];
+	uint64_t *second = &block->ring[(position + 1) & mask];
+	const uint64_t before = __atomic_load_n(header, __ATOMIC_RELAXED);
+	const uint64_t unused = __atomic_load_n(second, __ATOMIC_RELAXED);
+
+	__asm__ volatile("" : : : "memory");
+	return __atomic_load_n(&block->head, __ATOMIC_RELAXED) == position &&
+	       change_own_word(second, unused, slot) &&
+	       change_own_word(header, before,
+			       agent_record_header(position,
+						   words | AGENT_BEGUN)) &&
+	       change_own_word(&block->head, position, position + words);
+}
+
+__attribute__((noinline)) uint64_t begin_record(struct agent_block *block,
+						uint64_t mask, unsigned words,
+						uint64_t slot)
+{
+	uint64_t position;
+
+	do {
+		if (is_forked())
+			return AGENT_NO_RECORD;
+		if (!slot)
+			return own_add(&block->head, words);
+		position = __atomic_load_n(&block->head, __ATOMIC_RELAXED);
+	} while (!take_place(block, position, mask, words, slot));
+	return position;
+}
+
+/* It was counted as lost, if it is the first there. */
 RARE bool was_given_up(struct agent_block *block, uint64_t *header,
 		       uint64_t position)
 {

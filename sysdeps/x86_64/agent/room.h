@@ -69,6 +69,14 @@ static inline bool has_record_room(const struct config *config,
 	       has_room(config, block, words);
 }
 
+/*
+ * As own_add(); with a slot, for one that has BEGUN then: who is jumped out of leaves
+ * either nothing, or a header that says so. AGENT_NO_RECORD in a forked child.
+ */
+#define AGENT_NO_RECORD UINT64_MAX
+uint64_t begin_record(struct agent_block *block, uint64_t mask, unsigned words,
+		      uint64_t slot) HIDDEN;
+
 /* See struct agent_gap. */
 bool was_given_up(struct agent_block *block, uint64_t *header,
 		  uint64_t position) HIDDEN;
