@@ -221,6 +221,23 @@ START_TEST(an_estimate_says_how_far_it_is_off)
 }
 END_TEST
 
+START_TEST(a_brief_estimate_is_not_nothing)
+{
+	unsigned i;
+
+	start();
+	for (i = 0; i < 20; i++)
+		chosen(&get, 10, i % 2 ? 30 : 10, false);
+	only_counted(&get, 20500 - 20);
+	send(EVENT_LEAVE, NULL, 1, 2 * SECOND);
+	expect(HEAD
+	       "100.00   ~0.000410   ~0.02±28%     20500           getc\n" RULE
+	       "100.00   ~0.000410                 20500           total\n"
+	       "~: each call was counted, but only 20 of 20500 were timed, at "
+	       "random\n");
+}
+END_TEST
+
 /* The last of few stands for as many as all others: nobody knows how many it is one of. */
 START_TEST(so_does_one_of_which_few_stand_for_most)
 {
@@ -510,6 +527,7 @@ static Suite *summary_suite(void)
 		what_was_counted_stays,
 		some_stand_for_all,
 		an_estimate_says_how_far_it_is_off,
+		a_brief_estimate_is_not_nothing,
 		so_does_one_of_which_few_stand_for_most,
 		what_stops_may_have_waited_is_told,
 		more_than_there_was_is_not_known,

@@ -403,7 +403,7 @@ static void print_mean(struct strbuf *out, const struct row *row, double time,
 	if (percent > OFF_LITTLE)
 		snprintf(range, sizeof(range), "±%.0f%%", ceil(percent));
 	snprintf(text, sizeof(text), "%s%.*f%s", mark_of(is_estimated(row)),
-		 micros < 9.95, micros, range);
+		 (micros < 9.95) + (micros < 0.095), micros, range);
 	/* printf() counts bytes. */
 	strbuf_printf(out, " %*s", *range ? 12 : 11, text);
 }
