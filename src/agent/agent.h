@@ -59,7 +59,9 @@ struct agent {
 	pid_t tid; /* of the task that is on its way (0: it has ended) … */
 	taddr_t place, sp; /* … and where it left, and will come back */
 	bool at_once;      /* it goes by agent_send() */
-	bool reserves;     /* the system call that it is in is its errand's */
+	bool net_alone; /* the handler of SIGTRAP is wanted, or on its way, and
+			   nothing else: then it is outside again */
+	bool reserves;  /* the system call that it is in is its errand's */
 	unsigned foreign; /* so often it was met on its way, doing other things */
 	unsigned tries;
 	uint64_t hits;       /* so often it could have been begun … */
@@ -137,7 +139,8 @@ bool agent_take(struct agent *agent, struct task *task);
  * Without a trap: a task that runs was asked to stop, and stands there. If it was sent
  * to work for the agent it has to stop at system calls from now on, until
  * agent_pass_call() has been told of the last one. Not every task that is asked will
- * do; it may be tried with the next.
+ * do; it may be tried with the next. With .net_alone also one that stands before
+ * its program's first instruction.
  */
 enum agent_sent {
 	AGENT_SENT,

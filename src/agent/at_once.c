@@ -50,7 +50,8 @@ static bool can_be_sent_now(struct task *task, const struct regs *regs)
 static bool can_be_sent(struct agent *agent, struct task *task,
 			const struct regs *regs)
 {
-	return arch_of_regs(regs) == agent->space->arch && regs->user.fs_base &&
+	return arch_of_regs(regs) == agent->space->arch &&
+	       (regs->user.fs_base || agent->net_alone) &&
 	       is_in_module(agent, regs) &&
 	       !agent_why_not_by_status(agent, task);
 }
@@ -138,6 +139,15 @@ static void close_others(struct agent *agent, int64_t own)
 	agent->tid = 0;
 }
 
+/* It may get in as into a forked child. */
+static void end_alone(struct agent *agent)
+{
+	agent->state = AGENT_OUTSIDE;
+	agent->net_alone = false;
+	diag_debug(DIAG_TRAP, "agent: process %d handles traps",
+		   (int)agent->space->memory.pid);
+}
+
 /* Boot closes what it has opened, or -1: that is the last thing that it does. What it
    couldn't map it has closed before. */
 static void pass_close(struct agent *agent, struct task *task)
@@ -147,11 +157,16 @@ static void pass_close(struct agent *agent, struct task *task)
 
 	if (!regs)
 		return;
-	if (!agent_read_gate(agent, &gate) || !gate.booted)
+	if (!agent_read_gate(agent, &gate))
+		gate.booted = 0;
+	if (!gate.booted)
 		gate.boot_result = -1;
 	if (gate.boot_result < 0 && (int64_t)regs->user.rdi >= 0)
 		return;
-	if (gate.boot_result >= 0 && agent_open_shared(agent, gate.boot_result))
+	if (agent->net_alone && gate.booted)
+		end_alone(agent);
+	else if (gate.boot_result >= 0 &&
+		 agent_open_shared(agent, gate.boot_result))
 		close_others(agent, gate.boot_result);
 	else
 		(void)agent_refuse(agent, "no memory can be shared with it");

@@ -31,13 +31,22 @@ static bool is_same_code(struct agent *agent)
 		       agent_image_size - sizeof(struct agent_header));
 }
 
-/*
- * Its stubs are kept as they are: a thread may be in any of them. That they are
- * ours byte for byte is seen when they are to be used again.
- */
-static bool find_old(struct agent *agent)
+/* The handler of SIGTRAP got in alone, here or in the process that has forked this. */
+static bool find_net(struct agent *agent)
 {
-	struct agent_header header;
+	const taddr_t word = agent->space->awaited;
+
+	agent->base =
+		word - AGENT_KEPT_OFFSET - offsetof(struct agent_kept, traps);
+	return word &&
+	       room_is_taken(agent->space->memory.pid,
+			     agent->base + AGENT_SHARED_OFFSET,
+			     shared_size()) &&
+	       is_same_code(agent);
+}
+
+static void find_remains(struct agent *agent)
+{
 	taddr_t after = 0;
 
 	do
@@ -45,6 +54,18 @@ static bool find_old(struct agent *agent)
 	while (agent->base &&
 	       !(is_same_code(agent) &&
 		 remains_is_whole(agent->space, agent->base, shared_size())));
+}
+
+/*
+ * Its stubs are kept as they are: a thread may be in any of them. That they are
+ * ours byte for byte is seen when they are to be used again.
+ */
+static bool find_old(struct agent *agent)
+{
+	struct agent_header header;
+
+	if (!find_net(agent))
+		find_remains(agent);
 	if (!agent->base ||
 	    !agent_read(agent, agent->base, &header, sizeof(header)) ||
 	    !agent_read(agent, agent->base + AGENT_STUBS_OFFSET, agent->stubs,
@@ -141,7 +162,7 @@ static bool write_boot(struct agent *agent, const struct task *task,
 		return false;
 	header->boot_what = what;
 	header->boot_turn = (header->boot_turn + 1) % AGENT_BOOTS;
-	header->shared_size = shared_size();
+	header->shared_size = agent->net_alone ? 0 : shared_size();
 	header->boot_fd = (uint64_t)agent->left.number;
 	header->boot_device = agent->left.device;
 	header->boot_inode = agent->left.inode;
@@ -229,13 +250,16 @@ static bool begin(struct agent *agent, struct task *task)
 {
 	const char *reason;
 
-	/* So early threads' data isn't there yet, by which rings are found. */
-	if (!task->regs.user.fs_base || !agent_is_due(agent, task))
+	/* So early threads' data isn't there yet, by which rings are found. And whoever
+	   shares the memory comes to its traps as well (vfork): it is left to a thread of
+	   the process itself. */
+	if (!task->regs.user.fs_base || task->tracee->borrows ||
+	    !agent_is_due(agent, task))
 		return false;
 	reason = agent_why_no_entry(agent, task);
 	if (reason)
 		return agent_refuse(agent, reason);
-	agent->at_once = false;
+	agent->at_once = agent->net_alone = false;
 	return agent_set_out(agent, task);
 }
 

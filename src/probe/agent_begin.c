@@ -64,11 +64,11 @@ static bool runs(const struct task *task)
 	       procfs_place(task->tid, &number, &ip) == PROCFS_ANYWHERE;
 }
 
-static bool blocks_traps(const struct task *task)
+bool agent_blocks_traps(const struct task *task)
 {
 	struct procfs_status status;
 
-	return runs(task) && !procfs_status(task->tid, &status) &&
+	return !procfs_status(task->tid, &status) &&
 	       status.signals_blocked & SIGNAL_BIT(SIGTRAP);
 }
 
@@ -92,7 +92,7 @@ static bool any_blocks_traps(const struct tracee *tracee, bool *new_ret)
 
 	*new_ret = false;
 	for (i = 0; task && i < LOOKS; i++, task = task->next) {
-		if (!blocks_traps(task))
+		if (!runs(task) || !agent_blocks_traps(task))
 			continue;
 		if (!is_new(task))
 			return true;
@@ -101,16 +101,38 @@ static bool any_blocks_traps(const struct tracee *tracee, bool *new_ret)
 	return false;
 }
 
+/* One that can be asked about its process: any may have ended a moment ago. */
+static const struct task *living_task(const struct tracee *tracee)
+{
+	const struct task *task;
+	struct procfs_status status;
+
+	for_each_task_of(tracee, task)
+		if (!procfs_status(task->tid, &status) && status.has_memory)
+			return task;
+	return NULL;
+}
+
 static bool is_wanted(const struct agent_space *own)
 {
 	const struct tracee *tracee = tracee_of(own);
-	bool any_new;
+	const struct task *task = tracee ? living_task(tracee) : NULL;
 
-	return own->points && tracee && tracee->tasks && !tracee->muted &&
+	return own->space->space->deferred && task && !tracee->muted &&
 	       !own->space->is_go && !own->space->space->tracer->system_calls &&
 	       own->agent.state == AGENT_OUTSIDE &&
-	       !any_blocks_traps(tracee, &any_new) &&
-	       !agent_why_no_entry(&own->agent, tracee->tasks);
+	       !agent_why_no_entry(&own->agent, task);
+}
+
+static void begin(struct agent_space *own, uint64_t now)
+{
+	struct agent_beginning *beginning = &own->beginning;
+	const bool wanted = is_wanted(own);
+	bool any_new;
+
+	beginning->since = beginning->met = now;
+	own->agent.net_alone = wanted && !own->points;
+	beginning->over = !wanted || any_blocks_traps(tracee_of(own), &any_new);
 }
 
 static struct agent_runner *find_runner(struct agent_beginning *beginning,
@@ -339,13 +361,19 @@ static void count_time(struct agent_beginning *beginning, uint64_t now)
 	beginning->passed += since < MOST_COUNTED ? since : MOST_COUNTED;
 }
 
+/* What all goes by traps needs nothing else. */
+static bool is_net_there(const struct agent_space *own)
+{
+	return !own->points && !own->agent.net_alone;
+}
+
 /* Whether it is in, or will get in by a trap, or not at all. */
 static bool is_over(const struct agent_space *own, uint64_t now)
 {
 	const enum agent_state state = own->agent.state;
 
 	if (state == AGENT_INSIDE || state == AGENT_REFUSED ||
-	    state == AGENT_CLOSING)
+	    state == AGENT_CLOSING || is_net_there(own))
 		return true;
 	if (has_patience(own, now))
 		return false;
@@ -360,18 +388,15 @@ bool agent_keeps_traps_out(struct event_source *source, struct space *space,
 {
 	struct agent_engine *engine = agent_engine_of_source(source);
 	struct agent_space *own =
-		agent_find_space(engine, probe_space_of(space));
-	struct agent_beginning *beginning = own ? &own->beginning : NULL;
+		agent_get_space(engine, probe_space_of(space));
+	struct agent_beginning *beginning = &own->beginning;
 
-	if (!own)
-		return false;
-	if (!beginning->since) {
-		beginning->since = beginning->met = now;
-		beginning->over = !is_wanted(own);
-	}
+	if (!beginning->since)
+		begin(own, now);
 	count_time(beginning, now);
 	if (!beginning->over)
 		beginning->over = is_over(own, now);
+	space->untended = own->agent.net_alone;
 	/* The traps are planted now, and slots can be looked for. */
 	if (beginning->over && own->agent.state == AGENT_INSIDE)
 		source->due = now;
@@ -408,6 +433,21 @@ bool agent_task_stands(struct event_source *source, struct task *task)
 	if (runner)
 		runner->unfit |= sent == AGENT_NOT_THIS;
 	return false;
+}
+
+bool agent_task_traps(struct event_source *source, struct task *task)
+{
+	struct agent_space *own = space_of(source, task);
+
+	if (task->tracee->borrows || task->tracee->muted)
+		return false;
+	if (!own || !own->agent.net_alone ||
+	    own->agent.state == AGENT_REFUSED) {
+		task->tracee->space->untended = false;
+		return false;
+	}
+	own->pid = task->tracee->pid;
+	return agent_send(&own->agent, task) == AGENT_SENT;
 }
 
 bool agent_task_calls(struct event_source *source, struct task *task,

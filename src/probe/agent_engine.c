@@ -54,8 +54,8 @@ static void set_detail(struct agent_space *space)
 		engine->without_stacks && engine->depth ? 1 : engine->depth);
 }
 
-static struct agent_space *get_space(struct agent_engine *engine,
-				     struct probe_space *space)
+struct agent_space *agent_get_space(struct agent_engine *engine,
+				    struct probe_space *space)
 {
 	struct agent_space *own = agent_find_space(engine, space);
 
@@ -103,7 +103,7 @@ static int plant(struct engine *base, struct point *point)
 		free(own);
 		return err;
 	}
-	own->space = get_space(engine, point->space);
+	own->space = agent_get_space(engine, point->space);
 	own->next = own->space->points;
 	own->space->points = own;
 	point->data = own;
@@ -462,6 +462,26 @@ static bool on_signal(struct event_source *source, struct task *task,
 	return true;
 }
 
+/*
+ * What calltrap has started ends with it. Whoever else runs another program has traps in
+ * that, and nobody who handles them until it is told of the first call: of the dynamic
+ * linker's alone it runs into several before.
+ */
+static bool on_begin(struct event_source *source, struct task *task)
+{
+	struct tracee *tracee = task->tracee;
+	struct probe_space *space = probe_space_of(tracee->space);
+	struct agent_space *own;
+
+	if (tracee->started || space->is_go ||
+	    tracee->space->tracer->system_calls || agent_blocks_traps(task))
+		return false;
+	own = agent_get_space(agent_engine_of_source(source), space);
+	own->pid = tracee->pid;
+	own->agent.net_alone = true;
+	return agent_send(&own->agent, task) == AGENT_SENT;
+}
+
 static const struct event_source_ops source_ops = {
 	.signal = on_signal,
 	.task_end = task_end,
@@ -469,6 +489,8 @@ static const struct event_source_ops source_ops = {
 	.drain = drain,
 	.keeps_traps_out = agent_keeps_traps_out,
 	.stands = agent_task_stands,
+	.begins = on_begin,
+	.traps = agent_task_traps,
 	.system_call = agent_task_calls,
 };
 

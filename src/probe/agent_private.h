@@ -328,10 +328,14 @@ size_t agent_hold_crowd(struct agent_engine *engine);
 
 /* ---- agent_begin.c ---- */
 
+/* Its first trap would take the handler away. */
+bool agent_blocks_traps(const struct task *task);
+
 /* As in struct event_source_ops. */
 bool agent_keeps_traps_out(struct event_source *source, struct space *space,
 			   uint64_t now);
 bool agent_task_stands(struct event_source *source, struct task *task);
+bool agent_task_traps(struct event_source *source, struct task *task);
 bool agent_task_calls(struct event_source *source, struct task *task,
 		      const struct syscall_stop *stop);
 
@@ -814,9 +818,11 @@ void agent_tables_free_kept(struct agent_engine *engine);
 struct agent_engine *agent_engine_of(struct engine *base);
 struct agent_engine *agent_engine_of_source(struct event_source *source);
 
-/* NULL: none of its points is caught by the agent. */
+/* NULL: none of its points is caught by the agent, nor does it handle traps there. */
 struct agent_space *agent_find_space(const struct agent_engine *engine,
 				     const struct probe_space *space);
+struct agent_space *agent_get_space(struct agent_engine *engine,
+				    struct probe_space *space);
 
 /* ---- agent_hits.c ---- */
 

@@ -401,15 +401,19 @@ static void tell_lost_privileges(const struct tracee *tracee)
 	     (int)tracee->pid, mode & S_ISUID ? "user" : "group");
 }
 
-static int look_at_program(struct space *space)
+static int look_at_program(struct task *task)
 {
+	struct space *space = task->tracee->space;
 	int err = space_bind(space);
 
 	if (!err)
 		err = linkmap_start(space, true);
-	if (!err)
+	if (err)
+		return err;
+	task->errant = sources_begin(space->tracer, task);
+	if (!task->errant)
 		trap_plant_deferred(space);
-	return err;
+	return 0;
 }
 
 static const char *why_unread(int error)
@@ -446,7 +450,7 @@ void child_executed(struct tracer *tracer, struct task *task)
 		return;
 	}
 	tell_lost_privileges(tracee);
-	err = look_at_program(tracee->space);
+	err = look_at_program(task);
 	if (err)
 		diag(DIAG_WARNING, DIAG_SESSION,
 		     "process %d: the new program can't be read%s; its calls "

@@ -100,6 +100,11 @@ static void visit(struct task *task, struct trap *trap)
 	trap->seen = task->stop_time;
 	space->arch->set_ip(&task->regs, address);
 	task->ip_changed = true;
+	if (space->untended && !task->errant && !space->tracer->leaving &&
+	    sources_trap(space->tracer, task)) {
+		task->errant = true;
+		return;
+	}
 	task->place = address;
 	if (!task_take_visit(task, address, space->arch->sp(&task->regs)))
 		tell_owners(trap, task);

@@ -85,6 +85,26 @@ bool sources_stand(const struct tracer *tracer, struct task *task)
 	return false;
 }
 
+bool sources_begin(const struct tracer *tracer, struct task *task)
+{
+	struct event_source *source;
+
+	for_each_source(tracer, source)
+		if (source->ops->begins && source->ops->begins(source, task))
+			return true;
+	return false;
+}
+
+bool sources_trap(const struct tracer *tracer, struct task *task)
+{
+	struct event_source *source;
+
+	for_each_source(tracer, source)
+		if (source->ops->traps && source->ops->traps(source, task))
+			return true;
+	return false;
+}
+
 bool sources_system_call(const struct tracer *tracer, struct task *task,
 			 const struct syscall_stop *stop)
 {

@@ -43,6 +43,11 @@ struct event_source_ops {
 	 * business. (While all system calls are watched nobody may be sent.)
 	 */
 	bool (*stands)(struct event_source *source, struct task *task);
+	/* The same, of one that stands before its program's first instruction: traps
+	   come when it is back. */
+	bool (*begins)(struct event_source *source, struct task *task);
+	/* … or at a trap, of a space that is .untended: it will hit that again. */
+	bool (*traps)(struct event_source *source, struct task *task);
 	bool (*system_call)(struct event_source *source, struct task *task,
 			    const struct syscall_stop *stop);
 	/* All tasks are about to be let go: no more signals. */
@@ -74,6 +79,8 @@ void sources_leaving(const struct tracer *tracer);
 bool sources_keep_traps_out(const struct tracer *tracer, struct space *space,
 			    uint64_t now);
 bool sources_stand(const struct tracer *tracer, struct task *task);
+bool sources_begin(const struct tracer *tracer, struct task *task);
+bool sources_trap(const struct tracer *tracer, struct task *task);
 bool sources_system_call(const struct tracer *tracer, struct task *task,
 			 const struct syscall_stop *stop);
 

@@ -56,10 +56,12 @@ struct space {
 	struct linkmap linkmap;
 	int guard; /* its number with the guardian, or -1 */
 	bool guard_asked;
-	bool has_patches;        /* a trap is one, or has been */
-	bool defers_traps;       /* see trap_defer() */
-	struct trap *deferred;   /* those that are still to be planted */
-	bool plants;             /* see trap_plant_in_slices() */
+	bool has_patches;      /* a trap is one, or has been */
+	bool defers_traps;     /* see trap_defer() */
+	struct trap *deferred; /* those that are still to be planted */
+	bool plants;           /* see trap_plant_in_slices() */
+	bool untended; /* who hits a trap is to be shown to sources: nobody
+			  handles traps there should we be killed */
 	struct trap_page *pages; /* that traps were written to */
 	bool shadow_stack;       /* these two: see passing.c */
 	bool shadow_stack_known;

@@ -116,6 +116,9 @@ static void handle_errant(struct tracer *tracer, struct task *task)
 	}
 	task->entering = stop.entered;
 	task->errant = sources_system_call(tracer, task, &stop);
+	if (!task->errant && !tracer->leaving &&
+	    task->tracee->space->defers_traps)
+		trap_plant_deferred(task->tracee->space);
 	if (!stop.entered)
 		(void)will_be_made_again(task, &stop);
 }

@@ -22,7 +22,7 @@ def has_net(pid):
     """The agent handles what would kill it at a trap that nobody serves."""
     with open("/proc/%d/maps" % pid) as maps:
         inside = "calltrap-agent" in maps.read()
-    return inside and int(h.status_field(pid, "SigCgt"), 16) >> signal.SIGTRAP - 1 & 1
+    return inside and handles_traps(pid)
 
 
 def kill_at_once(tracer, target):
@@ -51,6 +51,16 @@ def kill_frozen(tracer, target):
     h.wait_until(lambda: freeze_between_calls(worker, target.pid), "a sleep")
     h.wait_until(lambda: state(target.pid) == "t", "a stop")
     os.kill(worker, signal.SIGKILL)
+
+
+def handles_traps(pid):
+    return int(h.status_field(pid, "SigCgt", "0"), 16) >> signal.SIGTRAP - 1 & 1
+
+
+def kill_untended(tracer, target):
+    """None of its functions is the agent's, of which nothing but the handler is there."""
+    h.wait_until(lambda: handles_traps(target.pid), "the handler")
+    kill_frozen(tracer, target)
 
 
 def kill_after_own(tracer, target):
@@ -149,6 +159,44 @@ def register_child(words, *options):
             h.check_equal(target.wait(), 7, "status")
 
 
+def who_lends_its_memory(case):
+    """Its children come to its traps first. The agent is its own all the same."""
+    for engine in "agent", "auto":
+        target = case.start([h.build("lender", "lender.c", "-O1", "-fno-builtin")])
+        h.wait_until(lambda: "ready" in target.out, "the target")
+        tracer = case.start_calltrap("-f", "-L", "-x", "labs",
+                                     "--engine=" + engine, "-p", str(target.pid))
+        h.wait_until(lambda: has_net(target.pid), "the agent, " + engine)
+        os.kill(h.tracer_of(target.pid), signal.SIGKILL)
+        tracer.wait()
+        time.sleep(0.1)
+        target.say("q\n")
+        h.check_equal(target.wait(), 7, "status")
+
+
+def who_runs_another_program(case):
+    """Its traps are there before its first call, and who handles them before these."""
+    for engine in "agent", "auto":
+        program = h.build("late_call", "late_call.c", "-O1")
+        target = case.start(["/bin/sh", "-c", 'read line; "$0"; echo "status $?"',
+                             program])
+        tracer = case.start_calltrap("-f", "-L", "-x", "ident", "--engine=" + engine,
+                                     "-p", str(target.pid))
+        h.wait_until(lambda: h.tracer_of(target.pid), "the attach")
+        target.say("go on\n")
+        h.wait_until(lambda: "begun" in target.out, "its program")
+        child, = h.children_of(target.pid)
+        h.wait_until(lambda: state(child) == "S", "a wait")
+        worker = h.tracer_of(child)
+        stop(worker)
+        target.say("x")
+        h.wait_until(lambda: state(child) == "t", "a trap")
+        os.kill(worker, signal.SIGKILL)
+        tracer.wait()
+        h.wait_until(lambda: "status" in target.out, "its end")
+        h.check_equal(target.out, "begun\nstatus 7\n", "the target, " + engine)
+
+
 @h.test("killed: waits that no signal restarts go on")
 def waits(case):
     for _ in range(3):
@@ -197,6 +245,11 @@ def longest_own(case):
 
 
 if h.X86:
+    h.test("killed: the agent gets into whose vfork children call first")(
+        who_lends_its_memory)
+    h.test("killed: a program that was just begun, at its first trap")(
+        who_runs_another_program)
+
     @h.test("killed: the program's own int3 waits for nobody when the guardian is done")
     def own_int3s_wait_for_nobody(case):
         took = []
@@ -227,11 +280,15 @@ if h.X86:
              "--engine=agent", kill=kill_at_trap_of_sharer)
     register_child("that nobody has looked at")
     register_child("that nobody has looked at, -f", "-f")
-    # As soon as it is attached: no trap stands before somebody handles it. (What
-    # is all by traps, as ident() is by auto, has nobody who does.)
+    # All by traps, as ident() is by auto.
+    register([20000], ROUNDS, "a trap that nobody serves, and no agent",
+             "--engine=auto", kill=kill_untended)
+    # As soon as it is attached: no trap stands before somebody handles it.
     for engine in "agent", "auto":
         register([0, 8], ROUNDS, "8 threads, killed at once, by " + engine,
                  "--engine=" + engine, "-x", "labs", moments=(0, 0.06))
+    register([0, 8], ROUNDS, "8 threads, all by traps, killed at once, by auto",
+             "--engine=auto", moments=(0, 0.06))
 
 
 if __name__ == "__main__":

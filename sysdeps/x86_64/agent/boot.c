@@ -87,7 +87,7 @@ static long map(uint64_t what)
 		return -1;
 	agent_kept.traps = 1;
 	agent_net_spread(false);
-	fd = map_shared();
+	fd = agent_header.shared_size ? map_shared() : -1;
 	agent_gate.boot_result = fd;
 	__atomic_store_n(&agent_gate.booted, what, __ATOMIC_RELEASE);
 	return fd;

@@ -66,7 +66,7 @@ struct agent_header {
 			    before */
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
-	uint64_t shared_size; /* of what is to be shared */
+	uint64_t shared_size; /* of what is to be shared; 0: nothing */
 	uint64_t boot_fd;     /* CLOSE: which, … */
 	uint64_t boot_device; /* … if it is still this file */
 	uint64_t boot_inode;
