@@ -685,6 +685,27 @@ static void restore_late_copies(struct guard *guard)
 	}
 }
 
+/*
+ * Who was seized while it made a child: the kernel had decided before that this is
+ * traced, by whoever traces its parent by then. It stands before its first instruction,
+ * and a parent that waits for it (vfork) can't stop before it goes on.
+ */
+static void let_newborn_go(struct guard *guard, pid_t tid,
+			   const struct stop *stop)
+{
+	const struct guardian_memory *shared = guard->shared;
+	struct copies copies = { .guard = guard };
+	uint32_t i;
+
+	for (i = 0; i < shared->task_count && i < TASKS_MAX; i++) {
+		if (!shared->tasks[i].tid || !shared->tasks[i].seized)
+			continue;
+		copies.parent = shared->tasks[i].pid;
+		restore_child(&copies, tid);
+	}
+	(void)ptrace_detach(tid, stop->kind == STOP_SIGNAL ? stop->signal : 0);
+}
+
 /* However long it takes: they may be frozen, or get no processor. */
 static void put_all_back(struct guard *guard)
 {
@@ -708,6 +729,8 @@ static void put_all_back(struct guard *guard)
 		if (task && put_back(guard, task, &stop)) {
 			task->seized = 0;
 			left--;
+		} else if (tid > 0 && !task && WIFSTOPPED(status)) {
+			let_newborn_go(guard, tid, &stop);
 		}
 	}
 	/* Who has waited for that may run into a trap that was lifted no more. */

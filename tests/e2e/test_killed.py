@@ -197,6 +197,21 @@ def who_runs_another_program(case):
         h.check_equal(target.out, "begun\nstatus 7\n", "the target, " + engine)
 
 
+def who_makes_a_child(case):
+    """That is traced by the guardian, then, and its parent waits for it."""
+    for _ in range(ROUNDS):
+        target = case.start([h.build("slow_maker", "slow_maker.c", "-O1")])
+        h.wait_until(lambda: "ready" in target.out, "the target")
+        tracer = case.start_calltrap("-L", "-x", "ident", "--engine=agent", "-p",
+                                     str(target.pid))
+        h.wait_until(lambda: has_net(target.pid), "the agent")
+        time.sleep(random.uniform(0, 0.05))
+        os.kill(h.tracer_of(target.pid), signal.SIGKILL)
+        tracer.wait()
+        target.say("over\n")
+        h.check_equal((target.wait(), target.out), (7, "ready\n"), "the target")
+
+
 @h.test("killed: waits that no signal restarts go on")
 def waits(case):
     for _ in range(3):
@@ -247,6 +262,7 @@ def longest_own(case):
 if h.X86:
     h.test("killed: the agent gets into whose vfork children call first")(
         who_lends_its_memory)
+    h.test("killed: who is making a child, and waits for it")(who_makes_a_child)
     h.test("killed: a program that was just begun, at its first trap")(
         who_runs_another_program)
 
