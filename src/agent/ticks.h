@@ -23,6 +23,9 @@ bool ticks_are_steady(void);
 
 uint64_t ticks_now(void);
 
+/* So many pass between two looks at it, at least. */
+uint64_t ticks_of_look(void);
+
 /* A first look at both clocks: they can't be compared yet. */
 void ticks_begin(struct ticks *ret);
 

@@ -527,6 +527,7 @@ struct agent_engine *agent_engine_new(const struct agent_engine_config *config)
 	if (config->waits && engine->mode & AGENT_WITH_RINGS)
 		engine->mode |= AGENT_WAITS;
 	ticks_begin(&engine->ticks);
+	engine->look = ticks_of_look();
 	return engine;
 }
 

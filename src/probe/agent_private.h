@@ -267,6 +267,7 @@ struct agent_engine {
 	bool holds; /* threads that wait, while it tells */
 	bool replaces_all;
 	struct ticks ticks;
+	uint64_t look; /* ticks_of_look() */
 	struct agent_space *spaces;
 	struct recorded *recorded;
 	size_t recorded_count;

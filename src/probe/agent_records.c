@@ -608,11 +608,24 @@ static size_t list_durations(const struct agent_point *point,
 	return count;
 }
 
+/* Each call has a look at the clock in its time, and what goes on beside that. */
+static void time_counted(const struct agent_engine *engine,
+			 const struct agent_counter *now,
+			 struct call_count *count)
+{
+	const struct ticks *ticks = &engine->ticks;
+	const uint64_t looks = now->calls * engine->look;
+	const uint64_t rest = now->ticks > looks ? now->ticks - looks : 0;
+
+	count->ns = ticks_length(ticks, rest);
+	count->blur_ns = ticks_length(ticks, looks * 2 / 3);
+	count->longest = ticks_length(ticks, now->longest);
+}
+
 static void tell_count(const struct agent_point *point,
 		       const struct agent_counter *now)
 {
 	const struct agent_space *space = point->space;
-	const struct ticks *ticks = &space->engine->ticks;
 	struct call_duration *durations CLEANUP(xfree_cleanup) = NULL;
 	struct call_count count = {
 		.function = point->point->function,
@@ -624,8 +637,7 @@ static void tell_count(const struct agent_point *point,
 		count.untimed = true;
 	} else {
 		count.failed = now->failed;
-		count.ns = ticks_length(ticks, now->ticks);
-		count.longest = ticks_length(ticks, now->longest);
+		time_counted(space->engine, now, &count);
 	}
 	if (space->engine->mode & AGENT_DURATIONS && !point->tallied) {
 		durations = xcalloc(AGENT_OCTAVES * AGENT_PARTS,

@@ -276,7 +276,8 @@ struct call_count {
 	bool untimed; /* nothing else is known of them but by those that were told
 			 of as events, which were chosen for that (CALL_KEPT) */
 	uint64_t failed;
-	uint64_t ns;      /* in all */
+	uint64_t ns;      /* in all; … */
+	uint64_t blur_ns; /* … may be that much more or less */
 	uint64_t longest; /* these two: 0 when nobody asked */
 	size_t duration_count;
 	const struct call_duration {

@@ -144,6 +144,24 @@ START_TEST(what_was_counted_stays)
 }
 END_TEST
 
+START_TEST(what_is_counted_has_the_clock_in_it)
+{
+	struct call_count count = {
+		.function = &get,
+		.pid = 1,
+		.calls = 1000,
+		.ns = 20 * US,
+		.blur_ns = 8 * US,
+	};
+
+	start();
+	ck_assert_int_eq(sinks_count(sink, &count), 0);
+	expect(HEAD
+	       "100.00    0.000020    0.02±40%      1000           getc\n" RULE
+	       "100.00    0.000020                  1000           total\n");
+}
+END_TEST
+
 static void chosen(const struct function *function, unsigned rate, uint64_t ns,
 		   bool failed)
 {
@@ -525,6 +543,7 @@ static Suite *summary_suite(void)
 		nothing_called,
 		times_that_sum_to_nothing,
 		what_was_counted_stays,
+		what_is_counted_has_the_clock_in_it,
 		some_stand_for_all,
 		an_estimate_says_how_far_it_is_off,
 		a_brief_estimate_is_not_nothing,

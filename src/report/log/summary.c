@@ -30,6 +30,7 @@ struct row {
 	 * where processors are busy, is not to swallow them.
 	 */
 	uint64_t counted;
+	uint64_t counted_blur; /* … but the clock that tells them does */
 	/*
 	 * Those that have not: how many, and the sum (modulo 2^64) of the
 	 * times when they began. That is all it takes to know their time at
@@ -180,6 +181,7 @@ static int summary_count(struct sink *sink, const struct call_count *count)
 	row->calls += count->calls;
 	row->errors += count->failed;
 	row->counted += count->ns;
+	row->counted_blur += count->blur_ns;
 	if (count->untimed)
 		row->untimed += count->calls;
 	for (i = 0; summary->quantiles && i < count->duration_count; i++)
@@ -257,7 +259,7 @@ static uint64_t blur_of(const struct row *row)
 {
 	const struct estimated mean = row->mean;
 
-	return row->blur +
+	return row->blur + row->counted_blur +
 	       (has_times(row) ? (uint64_t)times_of(row, mean.blur) : 0);
 }
 
