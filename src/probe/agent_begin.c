@@ -132,7 +132,9 @@ static void begin(struct agent_space *own, uint64_t now)
 
 	beginning->since = beginning->met = now;
 	own->agent.net_alone = wanted && !own->points;
-	beginning->over = !wanted || any_blocks_traps(tracee_of(own), &any_new);
+	/* For the handler alone nobody is to wait: who looks for 50 ms would see no call. */
+	beginning->over = !wanted || !own->points ||
+			  any_blocks_traps(tracee_of(own), &any_new);
 }
 
 static struct agent_runner *find_runner(struct agent_beginning *beginning,
@@ -361,19 +363,13 @@ static void count_time(struct agent_beginning *beginning, uint64_t now)
 	beginning->passed += since < MOST_COUNTED ? since : MOST_COUNTED;
 }
 
-/* What all goes by traps needs nothing else. */
-static bool is_net_there(const struct agent_space *own)
-{
-	return !own->points && !own->agent.net_alone;
-}
-
 /* Whether it is in, or will get in by a trap, or not at all. */
 static bool is_over(const struct agent_space *own, uint64_t now)
 {
 	const enum agent_state state = own->agent.state;
 
 	if (state == AGENT_INSIDE || state == AGENT_REFUSED ||
-	    state == AGENT_CLOSING || is_net_there(own))
+	    state == AGENT_CLOSING)
 		return true;
 	if (has_patience(own, now))
 		return false;

@@ -303,8 +303,6 @@ if h.X86:
     for engine in "agent", "auto":
         register([0, 8], ROUNDS, "8 threads, killed at once, by " + engine,
                  "--engine=" + engine, "-x", "labs", moments=(0, 0.06))
-    register([0, 8], ROUNDS, "8 threads, all by traps, killed at once, by auto",
-             "--engine=auto", moments=(0, 0.06))
 
 
 if __name__ == "__main__":
