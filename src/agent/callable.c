@@ -45,6 +45,7 @@ static const char *const c_library[] = {
 	"__strncpy_chk",
 	"abs",
 	"access",
+	"atof",
 	"atoi",
 	"atol",
 	"bcmp",
@@ -55,7 +56,9 @@ static const char *const c_library[] = {
 	"clock",
 	"clock_getres",
 	"clock_gettime",
+	"difftime",
 	"dirfd",
+	"drand48",
 	"dup",
 	"epoll_ctl",
 	"explicit_bzero",
@@ -261,6 +264,21 @@ static const char *const c_library[] = {
 	"wmemset",
 };
 
+/* Of numbers; there is one of each for floats, too (sinf). */
+static const char *const math[] = {
+	"acos",   "acosh",     "asin",      "asinh",    "atan",      "atan2",
+	"atanh",  "cbrt",      "ceil",      "copysign", "cos",       "cosh",
+	"erf",    "erfc",      "exp",       "exp10",    "exp2",      "expm1",
+	"fabs",   "fdim",      "finite",    "floor",    "fma",       "fmax",
+	"fmin",   "fmod",      "frexp",     "hypot",    "ilogb",     "isinf",
+	"isnan",  "ldexp",     "lgamma",    "llrint",   "llround",   "log",
+	"log10",  "log1p",     "log2",      "logb",     "lrint",     "lround",
+	"modf",   "nearbyint", "nextafter", "pow",      "remainder", "remquo",
+	"rint",   "round",     "roundeven", "scalbln",  "scalbn",    "sin",
+	"sincos", "sinh",      "sqrt",      "tan",      "tanh",      "tgamma",
+	"trunc",
+};
+
 /* Leaves of libstdc++'s containers, which throw nothing. */
 static const char *const cxx_library[] = {
 	"_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm",
@@ -304,6 +322,26 @@ bool is_c_library(const char *library)
 			   starts_with(library, "libc.so") ||
 			   starts_with(library, "libc.musl") ||
 			   starts_with(library, "libpthread.so"));
+}
+
+/* musl has its functions in the C library, which has some of glibc's as well. */
+static bool has_math(const char *library)
+{
+	return is_c_library(library) ||
+	       (library && starts_with(library, "libm.so"));
+}
+
+static bool is_math(const char *function)
+{
+	const size_t length = strlen(function);
+	char name[16] = "";
+
+	if (is_in(function, math, ARRAY_SIZE(math)))
+		return true;
+	if (length < 2 || length > sizeof(name) || function[length - 1] != 'f')
+		return false;
+	memcpy(name, function, length - 1);
+	return is_in(name, math, ARRAY_SIZE(math));
 }
 
 bool is_cxx_library(const char *library)
@@ -368,6 +406,7 @@ bool callable_by_agent(const char *function, const char *library)
 	return is_in(function, allocators, ARRAY_SIZE(allocators)) ||
 	       (is_c_library(library) &&
 		is_in(function, c_library, ARRAY_SIZE(c_library))) ||
+	       (has_math(library) && is_math(function)) ||
 	       (is_cxx_library(library) &&
 		is_in(function, cxx_library, ARRAY_SIZE(cxx_library)));
 }

@@ -36,6 +36,7 @@ static const struct {
 	{ "__stpcpy_chk", { WHOLE(1), WHOLE(RESULT) } },
 	{ "__strcpy_chk", { WHOLE(1), WHOLE(RESULT) } },
 	{ "__strncpy_chk", { WHOLE(1) | BY_3, FILLED } },
+	{ "atof", { TEXT(0) } },
 	{ "atoi", { TEXT(0) } },
 	{ "atol", { TEXT(0) } },
 	{ "bcmp", { BEGIN(0) | BY_3, BEGIN(1) | BY_3 } },

@@ -122,6 +122,11 @@ static void take(const struct ring *ring, unsigned words, uint64_t *pieces,
 {
 	const uint64_t at = ring->position;
 	const uint64_t stub = word_at(ring, at + AGENT_WORD_STUB);
+	const unsigned most = words - AGENT_RECORD_FIXED;
+	const unsigned arguments =
+		least(agent_arguments_in(stub), least(AGENT_ARGUMENTS, most));
+	const unsigned floats = least(agent_floats_in(stub),
+				      least(AGENT_FLOATS, most - arguments));
 	unsigned i;
 
 	*ret = (struct agent_record){
@@ -130,19 +135,22 @@ static void take(const struct ring *ring, unsigned words, uint64_t *pieces,
 		.return_address = word_at(ring, at + AGENT_WORD_RETURN),
 		.slot = word_at(ring, at + AGENT_WORD_SLOT),
 		.result = word_at(ring, at + AGENT_WORD_RESULT),
-		.argument_count = least(stub >> 8 & 0xff & ~AGENT_IS_INNER,
-					least(AGENT_ARGUMENTS,
-					      words - AGENT_RECORD_FIXED)),
+		.argument_count = arguments,
+		.float_count = floats,
+		.is_float = stub >> 16 & AGENT_IS_FLOAT,
 		.inner = stub >> 8 & AGENT_IS_INNER,
 		.pieces = pieces,
 		.stub = stub & 0xff,
 		.tid = (pid_t)(stub >> 32),
 	};
-	for (i = 0; i < ret->argument_count; i++)
+	for (i = 0; i < arguments; i++)
 		ret->arguments[i] = word_at(ring, at + AGENT_RECORD_FIXED + i);
+	for (i = 0; i < floats; i++)
+		ret->floats[i] =
+			word_at(ring, at + AGENT_RECORD_FIXED + arguments + i);
 	if ((stub >> 16 & 0xffff) < 4096)
 		ret->error = (int)(stub >> 16 & 0xffff);
-	take_pieces(ring, AGENT_RECORD_FIXED + ret->argument_count, words, ret);
+	take_pieces(ring, AGENT_RECORD_FIXED + arguments + floats, words, ret);
 }
 
 static uint64_t address_of(const struct agent_record *record, uint64_t which)
@@ -223,8 +231,7 @@ static bool is_at_entry(const struct ring *ring)
 {
 	const uint64_t stub = word_at(ring, ring->position + AGENT_WATCH_STUB);
 
-	return ring->entries &&
-	       (stub >> 8 & 0xff & ~AGENT_IS_INNER) == AGENT_IS_ENTRY;
+	return ring->entries && stub >> 8 & AGENT_IS_ENTRY;
 }
 
 bool ring_read(struct ring *ring, uint64_t head, struct agent_record *ret,
@@ -276,13 +283,23 @@ static const struct walk_place *find_walk(const struct ring *ring,
 /* ---- watched calls ---- */
 
 static void take_arguments(const struct ring *ring, uint64_t at, unsigned count,
-			   struct agent_watched *ret)
+			   unsigned floats, struct agent_watched *ret)
 {
 	unsigned i;
 
 	ret->argument_count = count;
+	ret->float_count = floats;
 	for (i = 0; i < count; i++)
 		ret->arguments[i] = word_at(ring, at + i);
+	for (i = 0; i < floats; i++)
+		ret->floats[i] = word_at(ring, at + count + i);
+}
+
+/* Of so many words for arguments; false when that can't be right. */
+static bool may_be_arguments(unsigned words, unsigned floats)
+{
+	return floats <= AGENT_FLOATS && floats <= words &&
+	       words - floats <= AGENT_ARGUMENTS;
 }
 
 static void take_entry_pieces(const struct ring *ring, uint64_t at,
@@ -335,7 +352,7 @@ static void keep_told(struct ring *ring, unsigned kept,
 }
 
 /* What follows an entry's fixed words; false when that can't be right. */
-static bool take_entry(struct ring *ring, unsigned words,
+static bool take_entry(struct ring *ring, unsigned words, unsigned floats,
 		       struct agent_watched *ret)
 {
 	uint64_t at = ring->position + AGENT_WATCH_FIXED;
@@ -351,7 +368,8 @@ static bool take_entry(struct ring *ring, unsigned words,
 		return false;
 	words -= pieces;
 	if (frames + kept > AGENT_DEPTH_MAX || frames > words ||
-	    words - frames > AGENT_ARGUMENTS || !knows_kept(ring, value))
+	    !may_be_arguments(words - frames, floats) ||
+	    !knows_kept(ring, value))
 		return false;
 	ret->known = false;
 	ret->complete = value & AGENT_COMPLETE;
@@ -359,7 +377,7 @@ static bool take_entry(struct ring *ring, unsigned words,
 	ret->choice = agent_choice_of(value);
 	ret->rate = agent_rate_of(value);
 	ret->frame_count = frames;
-	take_arguments(ring, at, words - frames, ret);
+	take_arguments(ring, at, words - frames - floats, floats, ret);
 	at += words - frames;
 	for (i = 0; i < frames; i++)
 		ret->frames[i] = word_at(ring, at++);
@@ -372,8 +390,8 @@ static bool take_entry(struct ring *ring, unsigned words,
 }
 
 /* One whose walk was told of before. */
-static bool take_known(struct ring *ring, unsigned words, unsigned pieces,
-		       struct agent_watched *ret)
+static bool take_known(struct ring *ring, unsigned words, unsigned floats,
+		       unsigned pieces, struct agent_watched *ret)
 {
 	const uint64_t name = word_at(ring, ring->position + AGENT_WATCH_NAME);
 	const struct walk_place *place = find_walk(ring, name);
@@ -381,10 +399,11 @@ static bool take_known(struct ring *ring, unsigned words, unsigned pieces,
 	words -= AGENT_WATCH_SHORT;
 	ring->misses_walks |= !place;
 	if (!place || pieces > words || pieces > AGENT_PIECE_WORDS ||
-	    words - pieces > AGENT_ARGUMENTS)
+	    !may_be_arguments(words - pieces, floats))
 		return false;
 	words -= pieces;
-	take_arguments(ring, ring->position + AGENT_WATCH_SHORT, words, ret);
+	take_arguments(ring, ring->position + AGENT_WATCH_SHORT, words - floats,
+		       floats, ret);
 	take_entry_pieces(ring, ring->position + AGENT_WATCH_SHORT + words,
 			  pieces, ret);
 	ret->kind = AGENT_WATCH_ENTRY;
@@ -436,6 +455,7 @@ static bool take_watched(struct ring *ring, unsigned words,
 	const uint64_t at = ring->position;
 	const uint64_t stub = word_at(ring, at + AGENT_WATCH_STUB);
 	const unsigned pieces = stub >> 24 & 0xff;
+	const unsigned floats = agent_floats_in(stub);
 
 	ret->kind = (enum agent_watch_kind)(stub >> 16 & 0xff);
 	ret->time = word_at(ring, at + AGENT_WATCH_TIME);
@@ -453,11 +473,11 @@ static bool take_watched(struct ring *ring, unsigned words,
 		return false;
 	switch (ret->kind) {
 	case AGENT_WATCH_KNOWN:
-		return take_known(ring, words, pieces, ret);
+		return take_known(ring, words, floats, pieces, ret);
 	case AGENT_WATCH_FOLLOWS:
 		return take_following(ring, words, ret);
 	case AGENT_WATCH_ENTRY:
-		return take_entry(ring, words, ret);
+		return take_entry(ring, words, floats, ret);
 	case AGENT_WATCH_UNMARKED:
 		ret->unmarked = true;
 		ret->kind = AGENT_WATCH_RETURN;
@@ -555,7 +575,7 @@ static bool read_known(struct ring *ring, uint64_t head,
 	ret->piece_words = 0;
 	ret->has_ended = false;
 	take_arguments(ring, at + AGENT_WATCH_SHORT, words - AGENT_WATCH_SHORT,
-		       ret);
+		       0, ret);
 	ring->position = ring->entry_end = at + words;
 	return true;
 }

@@ -43,6 +43,9 @@ struct agent_record {
 	uint64_t result;
 	uint64_t arguments[AGENT_ARGUMENTS];
 	unsigned argument_count;
+	uint64_t floats[AGENT_FLOATS]; /* arguments, in their registers */
+	unsigned float_count;
+	bool is_float;        /* so is the result */
 	unsigned piece_words; /* of memory, see agent_record_piece() … */
 	uint64_t *pieces;     /* … or NULL */
 	unsigned stub;
@@ -67,6 +70,8 @@ struct agent_watched {
 	/* Of an entry: */
 	uint64_t arguments[AGENT_ARGUMENTS];
 	unsigned argument_count;
+	uint64_t floats[AGENT_FLOATS];
+	unsigned float_count;
 	unsigned frame_count;
 	bool complete;  /* there are no further frames */
 	bool tail_call; /* its caller will return with it */

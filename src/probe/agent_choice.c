@@ -31,6 +31,12 @@ static unsigned failure_of(const struct plain_prototype *plain)
 	return AGENT_FAILS_NEVER;
 }
 
+static unsigned floats_of(const struct plain_prototype *plain)
+{
+	return plain->floats << AGENT_FLOATS_SHIFT |
+	       (plain->is_float ? AGENT_FLOAT_RESULT : 0);
+}
+
 /* Whose acts are numbers, and that do nothing else. */
 static bool can_be_watched(const struct agent_engine *engine,
 			   const struct function *function)
@@ -226,7 +232,7 @@ static const char *why_not_noted(const struct agent_engine *engine,
 	if (reason || (!callable && engine->mode & AGENT_COUNTS))
 		return reason;
 	(void)prototype_plain_result(function->prototype, &plain);
-	if (plain.arguments > AGENT_ARGUMENTS)
+	if (plain.arguments > AGENT_ARGUMENTS || plain.floats > AGENT_FLOATS)
 		return "too many arguments";
 	return engine->mode & AGENT_RECORDS &&
 			       !can_be_recorded(engine, point, callable) ?
@@ -329,10 +335,12 @@ int agent_point_config(const struct agent_point *own, taddr_t address,
 	}
 	if (!prototype_plain_result(function->prototype, &plain))
 		return -EINVAL;
-	ret->arguments =
-		own->replaced && !agent_tells_ends(own) ? 0 : plain.arguments;
 	ret->failure = failure_of(&plain) |
 		       (own->replaced ? AGENT_REPLACES : 0);
+	if (!own->replaced || agent_tells_ends(own)) {
+		ret->arguments = plain.arguments;
+		ret->failure |= floats_of(&plain);
+	}
 	if (own->space->agent.mode & AGENT_STACKS)
 		ret->way = STUB_WATCHES;
 	else if (own->space->agent.mode & AGENT_RECORDS)

@@ -59,6 +59,14 @@ static void tell(const struct recorded *one, const struct moment *moment)
 	point->ops->reached(point, moment);
 }
 
+static const struct fp_regs *fp_of(const struct recorded *one,
+				   struct fp_regs *space)
+{
+	return one->kind == RECORDED_RETURN ?
+		       agent_record_fp_result(&one->record, space) :
+		       agent_record_fp(&one->record, space);
+}
+
 /*
  * Each stop of the task has what came before it told first: so what is told now came
  * after those that are over, and before the one that it may stand in.
@@ -72,6 +80,7 @@ void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
 		    struct task *task)
 {
 	const struct regs regs = regs_of(one);
+	struct fp_regs fp;
 	struct end_memory memory = { { &end_memory_ops },
 				     agent_captured(&one->record) };
 	struct moment moment = {
@@ -79,6 +88,7 @@ void agent_end_tell(struct agent_engine *engine, const struct recorded *one,
 		.tid = one->tid,
 		.arch = &arch_x86_64,
 		.regs = &regs,
+		.fp = fp_of(one, &fp),
 		.memory = one->live ? &engine_space(one->point->space->space)
 					       ->memory.memory :
 				      &memory.memory,

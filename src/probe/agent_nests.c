@@ -141,6 +141,12 @@ static bool is_over(const struct agent_space *space, const struct nest *nest,
 	return frame->began == space->nests[nest->said.block].last;
 }
 
+static unsigned floats_of(const struct agent_space *space,
+			  const struct agent_point *point)
+{
+	return agent_floats_of(space->agent.stubs[point->stub].failure);
+}
+
 static void add_entry(struct agent_space *space, const struct nest *nest,
 		      const struct agent_frame *frame,
 		      struct agent_point *point)
@@ -163,10 +169,12 @@ static void add_entry(struct agent_space *space, const struct nest *nest,
 						    frame->return_address),
 		.slot = frame->slot,
 		.argument_count = AGENT_ARGUMENTS,
+		.float_count = floats_of(space, point),
 	};
 	one->tail_call = one->record.return_address != frame->return_address;
 	memcpy(one->record.arguments, frame->arguments,
 	       sizeof(frame->arguments));
+	memcpy(one->record.floats, frame->floats, sizeof(frame->floats));
 }
 
 static void tell_first(struct agent_space *space, const struct nest *nest)

@@ -625,6 +625,13 @@ struct captured agent_captured(const struct agent_record *record);
 void agent_record_regs(const struct agent_point *point,
 		       const struct agent_record *record, struct regs *ret);
 
+/* Those for floating-point numbers, as far as it has them; and with its result. NULL:
+   there is none. */
+const struct fp_regs *agent_record_fp(const struct agent_record *record,
+				      struct fp_regs *space);
+const struct fp_regs *agent_record_fp_result(const struct agent_record *record,
+					     struct fp_regs *space);
+
 /* What wasn't told is forgotten. */
 void agent_records_forget(struct agent_engine *engine);
 

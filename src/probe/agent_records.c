@@ -8,6 +8,8 @@
 
 /* From records to events, and from counters to counts. */
 
+#define XMM_SIZE 16
+
 /* What a record hasn't captured can't be read later: it would be another. */
 static size_t read_captured(struct memory *memory, taddr_t address, void *ret,
 			    size_t size)
@@ -35,6 +37,32 @@ void agent_record_regs(const struct agent_point *point,
 	ret->user.rcx = record->arguments[3];
 	ret->user.r8 = record->arguments[4];
 	ret->user.r9 = record->arguments[5];
+}
+
+static const struct fp_regs *fp_of(const uint64_t *floats, unsigned count,
+				   struct fp_regs *space)
+{
+	unsigned i;
+
+	if (!count)
+		return NULL;
+	memset(space, 0, sizeof(*space));
+	for (i = 0; i < count; i++)
+		memcpy((uint8_t *)space->user.xmm_space + XMM_SIZE * i,
+		       &floats[i], sizeof(floats[i]));
+	return space;
+}
+
+const struct fp_regs *agent_record_fp(const struct agent_record *record,
+				      struct fp_regs *space)
+{
+	return fp_of(record->floats, record->float_count, space);
+}
+
+const struct fp_regs *agent_record_fp_result(const struct agent_record *record,
+					     struct fp_regs *space)
+{
+	return fp_of(&record->result, record->is_float, space);
 }
 
 static void keep_pieces(struct recorded *one, const uint64_t *pieces)
@@ -178,11 +206,14 @@ static void keep_entry(struct agent_point *point,
 		.return_address = entry->frames[0],
 		.slot = entry->slot,
 		.argument_count = entry->argument_count,
+		.float_count = entry->float_count,
 		.piece_words = entry->piece_words,
 	};
 	keep_pieces(one, entry->pieces);
 	memcpy(one->record.arguments, entry->arguments,
 	       entry->argument_count * sizeof(*entry->arguments));
+	memcpy(one->record.floats, entry->floats,
+	       entry->float_count * sizeof(*entry->floats));
 	if (entry->inner)
 		agent_nest_hold(point->space, one);
 	else
@@ -239,6 +270,7 @@ struct telling {
 	const struct recorded *one;
 	struct captured captured;
 	struct regs regs;
+	struct fp_regs entry_fp, result_fp;
 	struct call call;
 };
 
@@ -262,6 +294,7 @@ static void begin(struct telling *telling, unsigned depth)
 	call->memory = &telling->captured.memory;
 	call->return_address = record->return_address;
 	agent_record_regs(one->point, record, &call->entry);
+	call->entry_fp = agent_record_fp(record, &telling->entry_fp);
 	call->stack = one->stack;
 	call->time = ticks_to_ns(&engine->ticks, record->began);
 	function_called(prober, function);
@@ -313,6 +346,7 @@ static void tell_end(struct telling *telling)
 		.time = ticks_to_ns(&space->engine->ticks, one->record.ended),
 		.call = &telling->call,
 		.regs = &telling->regs,
+		.fp = agent_record_fp_result(&one->record, &telling->result_fp),
 		.end = CALL_RETURNED,
 	};
 

@@ -38,14 +38,16 @@ static size_t read_known(struct memory *memory, taddr_t address, void *ret,
 
 static const struct memory_ops known_ops = { .read = read_known };
 
-static int no_fp_regs(const struct moment *moment UNUSED,
-		      struct fp_regs *ret UNUSED)
+static int past_fp_regs(const struct moment *moment, struct fp_regs *ret)
 {
-	return -ENODATA;
+	if (!moment->fp)
+		return -ENODATA;
+	*ret = *moment->fp;
+	return 0;
 }
 
 const struct moment_ops agent_past_ops = {
-	.fp_regs = no_fp_regs,
+	.fp_regs = past_fp_regs,
 	.is_one_mapping = mapping_is_one,
 };
 

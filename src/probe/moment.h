@@ -42,8 +42,9 @@ struct moment {
 	struct memory *memory; /* as it was */
 	bool past;             /* … and after this event nobody can read it */
 	bool alone;            /* … nor what lay on the stack beside it */
-	int error;             /* alone: errno after a call that failed; or 0 */
-	uint64_t time;         /* monotonic, nanoseconds */
+	const struct fp_regs *fp; /* past: or NULL */
+	int error;     /* alone: errno after a call that failed; or 0 */
+	uint64_t time; /* monotonic, nanoseconds */
 	struct stop_sums stops;         /* the task's */
 	const struct stop_price *price; /* of one stop; NULL: it wasn't one */
 	struct task_calls *calls;       /* those that run on the task */

@@ -8,8 +8,16 @@
 /* What is shown without a prototype. */
 #define GUESSED_ARGUMENTS 4
 
+/* As registers have it, one each. */
+static bool is_float(const struct type *type)
+{
+	return type->kind == TYPE_FLOAT && (type->size == 4 || type->size == 8);
+}
+
 static bool is_number(const struct type *type)
 {
+	if (is_float(type))
+		return true;
 	if (type->kind == TYPE_POINTER)
 		return !type->target || type->target->kind == TYPE_VOID;
 	return type->kind == TYPE_INTEGER && type->lens != LENS_FORMAT &&
@@ -112,19 +120,35 @@ bool prototype_is_plain(const struct prototype *prototype, unsigned texts,
 	return is_plain_result(prototype->result, texts);
 }
 
-static unsigned argument_of(const struct expression *length)
+/* Its place among those that aren't in floating-point registers. */
+static unsigned place_of(const struct prototype *prototype, unsigned argument)
 {
-	return length->kind == EXPRESSION_ARGUMENT && !length->times ?
-		       (unsigned)length->number :
+	unsigned i, floats = 0;
+
+	for (i = 0; i < argument && i < prototype->count; i++)
+		floats += is_float(prototype->parameters[i].type);
+	return argument - floats;
+}
+
+/* The argument, from 1 on. */
+static unsigned argument_of(const struct prototype *prototype,
+			    const struct expression *length)
+{
+	return length->kind == EXPRESSION_ARGUMENT && !length->times &&
+			       length->number ?
+		       place_of(prototype, (unsigned)length->number - 1) + 1 :
 		       0;
 }
 
-static struct plain_text text_of(const struct type *array, unsigned argument)
+static struct plain_text text_of(const struct prototype *prototype,
+				 unsigned argument)
 {
+	const struct type *array = prototype->parameters[argument].type->target;
+
 	return (struct plain_text){
-		.argument = argument,
+		.argument = place_of(prototype, argument),
 		.ends = array->length->kind == EXPRESSION_ZERO,
-		.length = argument_of(array->length),
+		.length = argument_of(prototype, array->length),
 	};
 }
 
@@ -142,7 +166,7 @@ unsigned prototype_texts(const struct prototype *prototype,
 			continue;
 		if (count == most)
 			return 0;
-		ret[count++] = text_of(type->target, i);
+		ret[count++] = text_of(prototype, i);
 	}
 	return count;
 }
@@ -156,12 +180,14 @@ bool prototype_plain_result(const struct prototype *prototype,
 	if (!prototype)
 		return true;
 	result = prototype->result;
-	ret->arguments = prototype->count;
+	ret->arguments = place_of(prototype, prototype->count);
+	ret->floats = prototype->count - ret->arguments;
+	ret->is_float = is_float(result);
 	ret->failure = prototype->failure;
 	ret->pointer = result->kind == TYPE_POINTER;
 	ret->wide = ret->pointer || result->size == TYPE_WORD ||
 		    result->size == 8;
-	return result->kind == TYPE_VOID || ret->pointer ||
+	return result->kind == TYPE_VOID || ret->pointer || ret->is_float ||
 	       (result->kind == TYPE_INTEGER &&
 		(ret->wide || result->size == 4));
 }

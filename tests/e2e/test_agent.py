@@ -1040,6 +1040,76 @@ says("functions", ("300", "blocks"), "-w", "6", "-s", "200")
 says("the program's calls", ("300",), "-w", "6", "-s", "3")
 
 
+REALS = """\
+double mix(int, double, string, float, long, double);
+float narrow(float, double);
+double four(double, double, double, double);
+double five(double, double, double, double, double);
+double six_and_four(long, double, long, double, long, double, long, double, long,
+	long);
+double stacked(long, long, long, long, long, long, long, double);
+long rounded(double);
+void nothing(double);
+double from_nothing();
+ldouble wide(ldouble, double);
+double goes_on(double, double);
+"""
+
+
+def reals_of(case, engine, *options, words=("200",)):
+    directory = h.build_directory("reals")
+    h.build_library("libreals.so", "libreals.c", "-O2", directory=directory)
+    program = h.build("reals", "reals.c", "-O1", "-fno-builtin", *h.near(directory),
+                      "-lreals", "-lm", directory=directory)
+    prototypes = case.write("reals.conf", REALS)
+    result = case.calltrap("--engine=" + engine, "--when-full=wait", "-F", prototypes,
+                           *options, program, *words)
+    h.check_equal(result.status, 7, "status, with %s: %s" %
+                  (engine, result.out + result.err))
+    return [re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", line)
+            for line in result.log_text.splitlines()], result
+
+
+REAL_FUNCTIONS = ("-L", "-x", "*@libreals.so", "-x", "pow+fmod+sqrt+floorf+fma+ldexp+"
+                  "lround+copysign+hypot@libm.so.6")
+
+
+def reals(words, *options, most=0.2):
+    """Those of more than four floats, or that lie on the stack, go by traps."""
+    @h.test("log: floating-point numbers are as traps have them: " + words)
+    def run(case):
+        wanted, _ = reals_of(case, "trap", *options)
+        lines, result = reals_of(case, "agent", *options)
+        check_same_lines(lines, wanted)
+        for name in "mix", "narrow", "four", "five", "wide", "pow", "floorf":
+            h.check(any(re.search(r"\b%s\b" % name, line) for line in lines), name)
+        own = number(r"; ([\d,]+) calls? in the process", result.err)
+        traps = number(r"in the process, ([\d,]+) by traps", result.err)
+        print("# %d calls in the process, %d by traps" % (own, traps))
+        h.check(traps < most * (own + traps), "many by traps: " + result.err)
+
+
+reals("functions", *REAL_FUNCTIONS)
+reals("functions, with stacks", *REAL_FUNCTIONS, "-w", "4")
+reals("the program's calls", most=0.25)
+reals("the program's calls, with stacks", "-w", "4", most=0.25)
+
+
+@h.test("floating-point numbers: handlers that come in between, and tables")
+def reals_between(case):
+    for options in REAL_FUNCTIONS, (), ("-c",), REAL_FUNCTIONS + ("-w", "4"):
+        lines, result = reals_of(case, "agent", *options,
+                                 words=("3000", "handlers"))
+        h.check("wrong 0" in result.out, result.out)
+        if "-c" in options:
+            continue
+        for line in lines:
+            if re.match(r"narrow\S*\(2\.0, .* = ", line):
+                h.check_match(r"^narrow\S*\(2\.0, 0\.25\) += 0\.5$", line, "a handler's")
+            elif re.match(r"fmod\S*\(.* = ", line):
+                h.check_match(r"\.25, 1\.0\) += 0\.25$", line, "fmod")
+
+
 def stacks_of(case, engine, program, *options):
     result = case.calltrap("--engine=" + engine, "--when-full=wait", "-w", "9",
                            "-L", "-x", "malloc+free+calloc+strlen@libc.so.6",

@@ -9,7 +9,8 @@ import re
 import sys
 
 from harness import (HERE, WIDTHS, Failure, Skip, build, build_directory,
-                     build_library, check, check_equal, main, near, read, test)
+                     build_library, check, check_equal, main, near, need_x86, read,
+                     test)
 
 CONF = """\
 typedef small = struct(char c, short s);
@@ -73,11 +74,12 @@ def same_lines(found, wanted):
         raise Failure("\n".join(difference))
 
 
-def compare(case, victim):
+def compare(case, victim, *options):
     conf = case.write("values.conf", CONF)
-    result = case.calltrap("-F", conf, "-s", "200", victim)
+    result = case.calltrap("-F", conf, "-s", "200", *options, victim)
     result.check_status(0)
-    result.check_quiet()
+    if not options:
+        result.check_quiet()
     wanted = result.out.splitlines()
     check(len(wanted) > 25, "the program printed too little: %r" % wanted)
     same_lines(logged(result.log), wanted)
@@ -94,6 +96,13 @@ register("gcc -O2", "gcc", "-O2")
 register("gcc -m32", "gcc", "-O1", "-m32", "-msse2", "-mfpmath=sse")
 register("clang", "clang", "-O1")
 register("clang -m32", "clang", "-O1", "-m32", "-msse2")
+
+
+@test("every type: in the process, as far as that can be")
+def by_agent(case):
+    need_x86("the agent")
+    compare(case, build_values("gcc", "gcc", "-O0"), "--engine=agent",
+            "--when-full=wait")
 
 
 @test("the example of the manual loads without an error")

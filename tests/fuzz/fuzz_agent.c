@@ -15,7 +15,8 @@ static void check(const struct agent_record *record)
 {
 	char bytes[300];
 
-	if (record->argument_count > AGENT_ARGUMENTS || record->error < 0 ||
+	if (record->argument_count > AGENT_ARGUMENTS ||
+	    record->float_count > AGENT_FLOATS || record->error < 0 ||
 	    record->error >= 4096)
 		__builtin_trap();
 	if (record->piece_words > AGENT_PIECE_WORDS ||
@@ -31,6 +32,7 @@ static void check_watched(const struct agent_watched *watched)
 		__builtin_trap();
 	if (watched->kind == AGENT_WATCH_ENTRY &&
 	    (watched->argument_count > AGENT_ARGUMENTS ||
+	     watched->float_count > AGENT_FLOATS ||
 	     watched->frame_count > AGENT_DEPTH_MAX ||
 	     watched->piece_words > AGENT_PIECE_WORDS))
 		__builtin_trap();

@@ -2709,10 +2709,10 @@ END_TEST
 
 START_TEST(what_may_be_called_is_known)
 {
-	static const char *const may[] = {
-		"__ctype_b_loc", "abs",    "free",
-		"localeconv",    "strlen", "wmemset"
-	};
+	static const char *const may[] = { "__ctype_b_loc", "abs",
+					   "free",          "ldexp",
+					   "localeconv",    "strlen",
+					   "wmemset" };
 	static const char *const may_not[] = { "dlsym",  "execve", "printf",
 					       "qsort",  "raise",  "read",
 					       "setjmp", "vfork" };
@@ -2724,6 +2724,12 @@ START_TEST(what_may_be_called_is_known)
 	for (unsigned i = 0; i < ARRAY_SIZE(may_not); i++)
 		ck_assert_msg(!callable_by_agent(may_not[i], "libc.so.6"), "%s",
 			      may_not[i]);
+	ck_assert(callable_by_agent("pow", "libm.so.6"));
+	ck_assert(callable_by_agent("powf", "libm.so.6"));
+	ck_assert(callable_by_agent("modf", "libm.so.6"));
+	ck_assert(!callable_by_agent("powl", "libm.so.6"));
+	ck_assert(!callable_by_agent("f", "libm.so.6"));
+	ck_assert(!callable_by_agent("pow", "libother.so"));
 	ck_assert(!callable_by_agent("strlen", "libother.so"));
 	ck_assert(callable_by_agent("free", "libother.so"));
 	ck_assert(callable_by_agent("_ZSt11_Hash_bytesPKvmm", cxx));
@@ -3894,6 +3900,110 @@ START_TEST(a_forked_child_changes_nothing_of_its_parents_walks)
 }
 END_TEST
 
+/* ---- floating-point numbers ---- */
+
+typedef double real_function(double, long, double, double, float, double,
+			     double, double, double);
+
+static uint64_t floats_within[AGENT_FLOATS];
+
+/* All such registers are others when it returns, but for its result. */
+static __attribute__((noinline)) double real(double a, long b, double c,
+					     double d, float e, double f,
+					     double g, double h, double i)
+{
+	double result = a + (double)b + c + d + (double)e + f + g + h + i;
+	struct shared_nest nest;
+
+	if (shared_find_nest(&shared, thread_word(), &nest) && nest.slot)
+		memcpy(floats_within,
+		       ((const struct agent_frame *)(nest.slot -
+						     AGENT_FRAME_RETURN))
+			       ->floats,
+		       sizeof(floats_within));
+	__asm__ volatile("pcmpeqd %%xmm1, %%xmm1\n\t"
+			 "movdqa %%xmm1, %%xmm2\n\tmovdqa %%xmm1, %%xmm3"
+			 :
+			 :
+			 : "xmm1", "xmm2", "xmm3");
+	return result;
+}
+
+#define REALS (3u << AGENT_FLOATS_SHIFT | AGENT_FLOAT_RESULT)
+
+static double call_real(void)
+{
+	real_function *hooked =
+		(real_function *)stub_address((uintptr_t)base, 0);
+
+	return hooked(1.5, 7, -2.25, 1e300, 0.5F, 4, 5, 6, -1e300);
+}
+
+static double as_real(uint64_t bits)
+{
+	double ret;
+
+	memcpy(&ret, &bits, sizeof(ret));
+	return ret;
+}
+
+static void check_floats(const uint64_t *floats, unsigned count)
+{
+	ck_assert_uint_eq(count, 3);
+	ck_assert(as_real(floats[0]) == 1.5);
+	ck_assert(as_real(floats[1]) == -2.25);
+	ck_assert(as_real(floats[2]) == 1e300);
+}
+
+static void check_real_record(void)
+{
+	const struct agent_record *record = &seen.records[0];
+
+	ck_assert_uint_eq(seen.count, 1);
+	ck_assert(record->is_float);
+	ck_assert(as_real(record->result) == call_real());
+	ck_assert_int_eq(record->error, 0);
+	ck_assert_uint_eq(shared_lost(&shared), 0);
+}
+
+START_TEST(floating_point_numbers_are_recorded)
+{
+	double wanted;
+
+	set_up(AGENT_RECORDS);
+	wanted = real(1.5, 7, -2.25, 1e300, 0.5F, 4, 5, 6, -1e300);
+	put_stub(0, real, REALS, STUB_RECORDS);
+	memset(&seen, 0, sizeof(seen));
+	memset(floats_within, 0, sizeof(floats_within));
+	ck_assert(call_real() == wanted);
+	read_all();
+	check_real_record();
+	check_floats(seen.records[0].floats, seen.records[0].float_count);
+	check_floats(floats_within, 3);
+	ck_assert_uint_eq(seen.records[0].argument_count, 6);
+	ck_assert_uint_eq(seen.records[0].arguments[0], 7);
+	tear_down();
+}
+END_TEST
+
+/* Its entry has them, and its return the result. */
+START_TEST(floating_point_numbers_are_told_at_both_ends)
+{
+	set_up_replaced(AGENT_RECORDS);
+	put_stub(0, real, REALS | AGENT_REPLACES, STUB_NOTES);
+	ck_assert(call_real() ==
+		  real(1.5, 7, -2.25, 1e300, 0.5F, 4, 5, 6, -1e300));
+	read_all();
+	check_real_record();
+	ck_assert_uint_eq(seen.entries, 1);
+	check_floats(seen.entry.floats, seen.entry.float_count);
+	ck_assert_uint_eq(seen.entry.argument_count, 6);
+	ck_assert_uint_eq(seen.entry.arguments[0], 7);
+	ck_assert_uint_eq(seen.records[0].float_count, 0);
+	tear_down();
+}
+END_TEST
+
 /* ---- calls that are counted when they begin ---- */
 
 static struct {
@@ -4721,6 +4831,8 @@ int main(void)
 	tcase_add_loop_test(tests,
 			    a_forked_child_changes_nothing_of_its_parents_walks,
 			    0, 2);
+	tcase_add_test(tests, floating_point_numbers_are_recorded);
+	tcase_add_test(tests, floating_point_numbers_are_told_at_both_ends);
 	tcase_add_test(tests, each_call_is_counted_or_told_of);
 	tcase_add_test(tests, what_is_but_counted_returns_by_itself);
 	tcase_add_test(tests, without_a_sign_of_life_all_are_counted);

@@ -38,7 +38,7 @@ extern const char agent_back[] HIDDEN;
 
 _Static_assert(offsetof(struct agent_frame, return_address) ==
 			       AGENT_FRAME_RETURN &&
-		       AGENT_FRAME_RETURN == 104,
+		       AGENT_FRAME_RETURN == 136,
 	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_stub, original) == AGENT_STUB_ORIGINAL,
 	       "as hook.S has it");
@@ -165,6 +165,32 @@ static inline bool read_config(struct config *ret)
 	ret->rate = READ(rate) % AGENT_RATES;
 	ret->since = READ(since);
 	return READ(on);
+}
+
+/*
+ * No code of the agent's uses floating-point registers: so these are the caller's, until
+ * the original is entered, and the first one is the original's once that has returned.
+ */
+static inline void keep_floats(struct agent_frame *frame)
+{
+	uint64_t *floats = frame->floats;
+
+	_Static_assert(AGENT_FLOATS == 4, "as it is done here");
+	if (__builtin_expect(agent_floats_of(frame->stub->failure), 0))
+		__asm__ volatile("movq %%xmm0, %0\n\t"
+				 "movq %%xmm1, %1\n\t"
+				 "movq %%xmm2, %2\n\t"
+				 "movq %%xmm3, %3"
+				 : "=m"(floats[0]), "=m"(floats[1]),
+				   "=m"(floats[2]), "=m"(floats[3]));
+}
+
+static inline uint64_t float_result(void)
+{
+	uint64_t bits;
+
+	__asm__ volatile("movq %%xmm0, %0" : "=r"(bits));
+	return bits;
 }
 
 static inline int64_t result_of(const struct agent_frame *frame)

@@ -268,13 +268,14 @@ static inline bool begin_entry(const struct config *config,
 			       struct ring_entry *ret)
 {
 	struct agent_block *block = block_at(config, thread->block);
-	const unsigned arguments =
-		has_arguments(config, frame) ? frame->stub->arguments : 0;
+	const bool has = has_arguments(config, frame);
+	const unsigned arguments = has ? frame->stub->arguments : 0;
+	const unsigned floats = has ? agent_floats_of(frame->stub->failure) : 0;
 	struct ring_entry entry = {
 		.block = block,
 		.ring = block->ring,
 		.mask = config->ring_words - 1,
-		.words = fixed + arguments + more,
+		.words = fixed + arguments + floats + more,
 		.next = fixed,
 	};
 	uint64_t *const ring = block->ring;
@@ -294,10 +295,13 @@ static inline bool begin_entry(const struct config *config,
 	ring[(entry.position + AGENT_WATCH_STUB) & entry.mask] =
 		agent_record_stub(frame->stub->index,
 				  AGENT_IS_ENTRY |
+					  agent_arguments_bits(0, floats) |
 					  inner_flag(config, thread, frame),
 				  kind, thread->tid);
 	for (i = 0; i < arguments; i++)
 		put_word(&entry, frame->arguments[i]);
+	for (i = 0; i < floats; i++)
+		put_word(&entry, frame->floats[i]);
 	*ret = entry;
 	return true;
 }
@@ -651,6 +655,7 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 		return enter_counted(&config, frame);
 	if (!config.tid_offset)
 		return go_by_trap(&config);
+	keep_floats(frame);
 	if (!(config.mode & (AGENT_WATCHES | AGENT_STACKS)))
 		return enter_recorded(&config, frame);
 	thread = find_thread(&config);

@@ -17,13 +17,14 @@
 #define MARKS         329920
 #define MARKED        2427072
 #define WITHIN        48
+#define FRAME         136
 
 	.section .header, "ax", @progbits
 	.globl	agent_header
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	48
+	.long	49
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
@@ -45,10 +46,11 @@ agent_header:
  * stack. The frame is struct agent_frame (agent.h): the six arguments, the
  * stub, the time, the two result registers (until there is a result, rax and
  * r10, which are the caller's too), what was chosen, where the return address
- * lies, and where its entry ends in the ring.
+ * lies, where its entry ends in the ring, and floating-point arguments, which no code
+ * here changes: nor results.
  */
 .macro make_frame
-	sub	$104, %rsp
+	sub	$FRAME, %rsp
 	mov	%rdi, 0(%rsp)
 	mov	%rsi, 8(%rsp)
 	mov	%rdx, 16(%rsp)
@@ -58,7 +60,7 @@ agent_header:
 	mov	%r11, 48(%rsp)
 	mov	%rax, 64(%rsp)
 	mov	%r10, 72(%rsp)
-	lea	104(%rsp), %rax
+	lea	FRAME(%rsp), %rax
 	mov	%rax, 88(%rsp)
 .endm
 
@@ -86,7 +88,7 @@ agent_header:
 .macro return_result
 	mov	64(%rsp), %rax
 	mov	72(%rsp), %rdx
-	add	$104, %rsp
+	add	$FRAME, %rsp
 	ret
 .endm
 
@@ -150,7 +152,7 @@ agent_watch:
 2:	cmp	$1, %eax
 	mov	64(%rsp), %rax
 	mov	72(%rsp), %r10
-	lea	104(%rsp), %rsp
+	lea	FRAME(%rsp), %rsp
 	jne	3f
 1:	jmp	*STUB_ORIGINAL(%r11)
 3:	jmp	*STUB_DOOR(%r11)
@@ -179,14 +181,14 @@ agent_count_only:
 agent_sample:
 	cmpq	$0, agent_gate(%rip)
 	je	1b
-	sub	$104, %rsp
+	sub	$FRAME, %rsp
 	mov	%rdi, 0(%rsp)
 	mov	%rsi, 8(%rsp)
 	mov	%rdx, 16(%rsp)
 	mov	%r11, 48(%rsp)
 	mov	%rax, 64(%rsp)
 	mov	%r10, 72(%rsp)
-	lea	104(%rsp), %rax
+	lea	FRAME(%rsp), %rax
 	mov	%rax, 88(%rsp)
 	mov	%rsp, %rdi
 	mov	%rbp, %rsi
@@ -202,7 +204,7 @@ agent_sample:
 	jne	4f
 	mov	80(%rsp), %rcx
 	movq	$0, WITHIN(%rcx)
-	add	$104, %rsp
+	add	$FRAME, %rsp
 	ret
 4:	mov	%rax, 64(%rsp)
 	mov	%rdx, 72(%rsp)

@@ -24,7 +24,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 48
+#define AGENT_VERSION 49
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -38,6 +38,7 @@
 #define AGENT_RETURNS_OFFSET 0x10000
 #define AGENT_SHARED_OFFSET  0x120000
 #define AGENT_ARGUMENTS      6
+#define AGENT_FLOATS         4 /* in floating-point registers, beside these */
 #define AGENT_CAPTURES       3
 #define AGENT_CAPTURE_MOST   256 /* bytes of each */
 
@@ -103,7 +104,7 @@ struct agent_boot_room {
 	{                                             \
 		0x41, 0xff, 0x53, AGENT_STUB_ORIGINAL \
 	}
-#define AGENT_FRAME_RETURN 104
+#define AGENT_FRAME_RETURN 136
 
 struct agent_stub;
 
@@ -121,6 +122,7 @@ struct agent_frame {
 	};
 	uint64_t slot;    /* where the return address lies on the stack */
 	uint64_t entered; /* end_of_entry() of its own; 0: it has none */
+	uint64_t floats[AGENT_FLOATS]; /* as many as its stub says */
 	uint64_t return_address; /* … or what stands for it, see caller_of() */
 };
 
@@ -260,6 +262,16 @@ enum agent_failure {
 
 /* No call is told of: it walks over the stack, whose returns are put back. */
 #define AGENT_WALKS 0x40000
+
+/* So many arguments in floating-point registers are recorded; and whether the result
+   lies in one, of which no failure can be told. */
+#define AGENT_FLOATS_SHIFT 20
+#define AGENT_FLOAT_RESULT 0x800000
+
+static inline unsigned agent_floats_of(uint32_t failure)
+{
+	return failure >> AGENT_FLOATS_SHIFT & 7;
+}
 
 /*
  * WATCHES: calls of one group within each other are one, and nobody is told of the inner
@@ -822,8 +834,9 @@ agent_histograms(const struct agent_block *block)
  */
 #define AGENT_RECORD_FIXED 7
 #define AGENT_PIECE_WORDS  (AGENT_CAPTURES * (1 + AGENT_CAPTURE_MOST / 8))
-#define AGENT_RECORD_WORDS \
-	(AGENT_RECORD_FIXED + AGENT_ARGUMENTS + AGENT_PIECE_WORDS)
+#define AGENT_RECORD_WORDS                                     \
+	(AGENT_RECORD_FIXED + AGENT_ARGUMENTS + AGENT_FLOATS + \
+	 AGENT_PIECE_WORDS)
 
 enum agent_record_word {
 	AGENT_WORD_HEADER, /* agent_record_header() */
@@ -845,6 +858,27 @@ static inline uint64_t agent_record_stub(uint32_t stub, uint32_t arguments,
 	return (stub & 0xff) | (arguments & 0xff) << 8 |
 	       (uint64_t)(error & 0xffff) << 16 | (uint64_t)tid << 32;
 }
+
+/* … and behind them these, in what says how many arguments there are. */
+#define AGENT_FLOATS_BIT 3
+
+static inline uint32_t agent_arguments_bits(unsigned arguments, unsigned floats)
+{
+	return arguments | floats << AGENT_FLOATS_BIT;
+}
+
+static inline unsigned agent_arguments_in(uint64_t stub)
+{
+	return (stub >> 8) & 7;
+}
+
+static inline unsigned agent_floats_in(uint64_t stub)
+{
+	return (stub >> (8 + AGENT_FLOATS_BIT)) & 7;
+}
+
+/* Instead of an errno: that is what the result is, which says nothing of failure. */
+#define AGENT_IS_FLOAT 0x8000
 
 /* Instead of a number of arguments: an entry, see below, among the records. */
 #define AGENT_IS_ENTRY 0x80
@@ -977,9 +1011,9 @@ static inline unsigned agent_rate_of(uint64_t value)
 	return (unsigned)(value >> 24) % AGENT_RATES;
 }
 
-#define AGENT_WATCH_WORDS                                        \
-	(AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_DEPTH_MAX + \
-	 AGENT_PIECE_WORDS + 1)
+#define AGENT_WATCH_WORDS                                     \
+	(AGENT_WATCH_FIXED + AGENT_ARGUMENTS + AGENT_FLOATS + \
+	 AGENT_DEPTH_MAX + AGENT_PIECE_WORDS + 1)
 
 /* Of an entry and its return, which a watched call needs room for. */
 #define AGENT_BOTH_WORDS (AGENT_WATCH_WORDS + AGENT_RECORD_WORDS)

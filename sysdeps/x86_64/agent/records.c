@@ -23,6 +23,13 @@ static inline bool has_pieces(const struct agent_frame *frame)
 	return frame->stub->captures[0];
 }
 
+/* Of what is replaced they were told with its entry. */
+static inline unsigned floats_at_end(const struct agent_frame *frame)
+{
+	return is_made_by_agent(frame) ? agent_floats_of(frame->stub->failure) :
+					 0;
+}
+
 /* False: to be written once more. */
 static inline bool write_record(const struct config *config,
 				const struct agent_thread *thread,
@@ -30,11 +37,14 @@ static inline bool write_record(const struct config *config,
 {
 	struct agent_block *block = block_at(config, thread->block);
 	uint64_t *ring = block->ring;
+	const uint32_t failure = frame->stub->failure;
+	const bool is_float = failure & AGENT_FLOAT_RESULT;
 	const unsigned arguments = frame->stub->arguments;
+	const unsigned floats = floats_at_end(frame);
 	/* Its entry was told: there is no call to be lost. */
 	const bool begun = frame->stub->failure & AGENT_REPLACES;
 	const uint64_t mask = config->ring_words - 1;
-	unsigned words = AGENT_RECORD_FIXED + arguments;
+	unsigned words = AGENT_RECORD_FIXED + arguments + floats;
 	struct pieces pieces;
 	uint64_t position;
 	unsigned i;
@@ -51,17 +61,25 @@ static inline bool write_record(const struct config *config,
 	ring[(position + AGENT_WORD_ENDED) & mask] = ended;
 	ring[(position + AGENT_WORD_RETURN) & mask] = caller_of(frame);
 	ring[(position + AGENT_WORD_SLOT) & mask] = frame->slot;
-	ring[(position + AGENT_WORD_RESULT) & mask] = frame->result;
+	ring[(position + AGENT_WORD_RESULT) & mask] =
+		is_float ? float_result() : frame->result;
 	ring[(position + AGENT_WORD_STUB) & mask] =
 		agent_record_stub(frame->stub->index,
-				  arguments | inner_flag(config, thread, frame),
-				  errno_of(config, frame), thread->tid);
+				  agent_arguments_bits(arguments, floats) |
+					  inner_flag(config, thread, frame),
+				  is_float ? AGENT_IS_FLOAT :
+					     errno_of(config, frame),
+				  thread->tid);
 	for (i = 0; i < arguments; i++)
 		ring[(position + AGENT_RECORD_FIXED + i) & mask] =
 			frame->arguments[i];
+	for (i = 0; i < floats; i++)
+		ring[(position + AGENT_RECORD_FIXED + arguments + i) & mask] =
+			frame->floats[i];
 	if (has_pieces(frame))
 		write_pieces(&pieces, ring,
-			     position + AGENT_RECORD_FIXED + arguments, mask);
+			     position + AGENT_RECORD_FIXED + arguments + floats,
+			     mask);
 	ring[(position + AGENT_WORD_BEGAN) & mask] = frame->began;
 	return end_record(config, block, position, words);
 }
@@ -91,6 +109,7 @@ void agent_begin(struct agent_frame *frame)
 	struct agent_thread *thread = NULL;
 
 	frame->outer = 0;
+	keep_floats(frame);
 	if (READ(mode) & AGENT_RECORDS && READ(on))
 		thread = find_thread(&config);
 	do {
