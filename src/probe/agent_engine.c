@@ -188,7 +188,6 @@ static void drain(struct event_source *source, uint64_t now)
 		pause = agent_pause_for_tallies(space, pause);
 	}
 	engine->drained = now;
-	batch_rest(&engine->spaces->space->space->tracer->batch, now);
 	if (agent_tell_some(engine) >= MANY_RECORDS)
 		source->due = clock_now();
 	else

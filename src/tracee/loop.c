@@ -321,7 +321,6 @@ static void loop_handle(struct tracer *tracer, pid_t tid, int status,
 	if (task->tracee)
 		task->tracee->stops++;
 	follow_stop(&tracer->processor, tid);
-	batch_stop(&tracer->batch, time);
 	task->stopped = true;
 	if (task->queued)
 		task->queued--;

@@ -16,7 +16,6 @@ void tracer_init(struct tracer *tracer, struct tracer_client *client,
 	*tracer = (struct tracer){ .client = client, .follow = follow };
 	tracer->images = image_cache_new();
 	follow_init(&tracer->processor);
-	batch_init(&tracer->batch);
 	tracer->guardian = guardian_start();
 }
 

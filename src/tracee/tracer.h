@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "sysdeps/arch.h"
 #include "sysdeps/linux/ptrace.h"
-#include "tracee/batch.h"
 #include "tracee/cost.h"
 #include "tracee/follow.h"
 #include "tracee/guardian.h"
@@ -180,7 +179,6 @@ struct tracer {
 	struct image_cache *images;
 	struct guardian *guardian; /* or NULL */
 	struct follow processor;
-	struct batch batch;
 	struct price price;
 	struct cost_record ended;
 	struct procfs_schedule schedule; /* ours, as of a task's */

@@ -2347,46 +2347,6 @@ def own_growth(case):
     h.check("in no block" not in result.text, "report: " + result.text)
 
 
-@h.test("heap: who reads what nobody waits for, preempts nobody")
-def reads_politely(case):
-    program = h.build("paced", case.write("paced.c", PACED), "-O1",
-                      "-fno-builtin", directory=case.dir)
-    target = case.start([program])
-    h.wait_until(lambda: "ready" in target.out, "the target")
-    tracer = case.start([h.CALLTRAP, "heap", "--engine=agent", "-o",
-                         case.path("report"), "-p", str(target.pid)])
-    h.wait_until(lambda: agent_ranges(target.pid), "the agent")
-    thread = int(h.status_field(target.pid, "TracerPid"))
-
-    def policy():
-        return os.sched_getscheduler(thread) & ~os.SCHED_RESET_ON_FORK
-
-    h.wait_until(lambda: policy() == os.SCHED_BATCH, "SCHED_BATCH")
-    # Its default does nothing; but it stops for it, and waits.
-    os.kill(target.pid, signal.SIGCHLD)
-    h.wait_until(lambda: policy() == os.SCHED_OTHER, "SCHED_OTHER")
-    h.wait_until(lambda: policy() == os.SCHED_BATCH, "SCHED_BATCH again")
-    tracer.popen.send_signal(signal.SIGINT)
-    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
-
-
-@h.test("heap: who was given another policy keeps it")
-def keeps_policy(case):
-    program = h.build("paced", case.write("paced.c", PACED), "-O1",
-                      "-fno-builtin", directory=case.dir)
-    target = case.start([program])
-    h.wait_until(lambda: "ready" in target.out, "the target")
-    tracer = case.start(["chrt", "-i", "0", h.CALLTRAP, "heap",
-                         "--engine=agent", "-o", case.path("report"),
-                         "-p", str(target.pid)])
-    h.wait_until(lambda: agent_ranges(target.pid), "the agent")
-    thread = int(h.status_field(target.pid, "TracerPid"))
-    time.sleep(2)
-    h.check_equal(os.sched_getscheduler(thread), os.SCHED_IDLE, "its policy")
-    tracer.popen.send_signal(signal.SIGINT)
-    h.check_equal(tracer.wait(), 0, "status of calltrap; " + tracer.err)
-
-
 @h.test("heap: killed under nothing but malloc and free: the process goes on")
 def heap_is_killed(case):
     program = h.build("storm", case.write("storm.c", STORM), "-O1",
