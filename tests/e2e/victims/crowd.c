@@ -14,21 +14,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "ident.h"
+
 #define BUSY    8
 #define WAITING 4
-
-__asm__(".globl ident\n"
-	".type ident, %function\n"
-	"ident:\n"
-#ifdef __aarch64__
-	"	neg x0, x0\n"
-	"	neg x0, x0\n"
-#else
-	"	mov %rdi, %rax\n"
-#endif
-	"	ret\n"
-	".size ident, . - ident\n");
-long ident(long x);
 
 static volatile int over;
 static long wrong, disturbed;

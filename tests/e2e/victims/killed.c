@@ -20,18 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-__asm__(".globl ident\n"
-	".type ident, %function\n"
-	"ident:\n"
-#ifdef __aarch64__
-	"	neg x0, x0\n"
-	"	neg x0, x0\n"
-#else
-	"	mov %rdi, %rax\n"
-#endif
-	"	ret\n"
-	".size ident, . - ident\n");
-long ident(long x);
+#include "ident.h"
 
 static volatile long own_traps = -1, seen_traps;
 static long longest; /* that one took, in ms */

@@ -13,20 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define THREADS 8
+#include "ident.h"
 
-__asm__(".globl ident\n"
-	".type ident, %function\n"
-	"ident:\n"
-#ifdef __aarch64__
-	"	neg x0, x0\n"
-	"	neg x0, x0\n"
-#else
-	"	mov %rdi, %rax\n"
-#endif
-	"	ret\n"
-	".size ident, . - ident\n");
-long ident(long x);
+#define THREADS 8
 
 static volatile int over;
 
