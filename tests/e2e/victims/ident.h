@@ -2,7 +2,7 @@
 #ifndef IDENT_H
 #define IDENT_H
 
-/* Returns what it is given; too short for a jump in its place. */
+/* Returns what it is given. Too short for a jump: each call hits the trap. */
 __asm__(".globl ident\n"
 	".type ident, %function\n"
 	"ident:\n"
