@@ -514,6 +514,55 @@ static uint64_t head_of(const struct shared *shared, unsigned block)
 /* What is read at once stays in the processor's caches until it is told. */
 #define READ_WORDS 2048
 
+/* Which block was written to since the last reading; 0: none; … */
+#define SEVERAL SHARED_BLOCKS
+
+static unsigned block_written(const struct shared *shared)
+{
+	unsigned block, found = 0;
+
+	for (block = 1; block < shared->blocks && found != SEVERAL; block++)
+		if (head_of(shared, block) != shared->goals[block])
+			found = found ? SEVERAL : block;
+	return found;
+}
+
+/*
+ * Somebody may have seen that nobody was alone, and his record be on its way to where we
+ * can see it: by then it has arrived.
+ */
+#define GRANT_TICKS 65536
+
+static void grant(struct shared *shared)
+{
+	const uint64_t sole = ++shared->soles << 32 | shared->sole_block;
+	const uint64_t since = ticks_now();
+
+	__atomic_store_n(&shared->memory->sole, sole, __ATOMIC_SEQ_CST);
+	while (ticks_now() - since < GRANT_TICKS)
+		__builtin_ia32_pause();
+}
+
+/* Alone for that long; who isn't takes it away. */
+#define SOLE_AFTER (10 * 1000 * 1000)
+
+void shared_find_sole(struct shared *shared, uint64_t now, bool may_lag)
+{
+	const unsigned block = block_written(shared);
+	const uint64_t sole =
+		__atomic_load_n(&shared->memory->sole, __ATOMIC_ACQUIRE);
+
+	if (block && block != shared->sole_block) {
+		shared->sole_block = block != SEVERAL ? block : 0;
+		shared->sole_since = now;
+	}
+	if (!may_lag && sole)
+		__atomic_store_n(&shared->memory->sole, 0, __ATOMIC_SEQ_CST);
+	else if (may_lag && !sole && shared->sole_block &&
+		 now - shared->sole_since >= SOLE_AFTER)
+		grant(shared);
+}
+
 void shared_begin_reading(struct shared *shared)
 {
 	unsigned block;

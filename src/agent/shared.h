@@ -50,6 +50,10 @@ struct shared {
 	unsigned given_ups[SHARED_BLOCKS]; /* how often one was given up there */
 	uint64_t asked_for_walks;          /* when all were to be told again */
 	unsigned readers[SHARED_BLOCKS];   /* its thread's entry + 1 */
+	/* The block that alone was written to since .sole_since; 0: none; and how
+	   many were told that they are alone. */
+	unsigned sole_block;
+	uint64_t sole_since, soles;
 	unsigned next_way; /* of a range that is overwritten next */
 	/* Of struct agent_tables: so much is taken. */
 	unsigned tables, spans, strides, span_rules;
@@ -95,6 +99,12 @@ typedef void shared_visitor(void *context, const struct agent_record *record);
 typedef void shared_watcher(void *context, const struct agent_watched *watched);
 void shared_read(struct shared *shared, uint64_t now_ns, shared_visitor *visit,
 		 shared_watcher *enter, void *context);
+
+/*
+ * Watched calls: before a reading begins. Whoever alone has been recording for a while
+ * needn't read the clock for each call, if may_lag; see agent_shared.sole.
+ */
+void shared_find_sole(struct shared *shared, uint64_t now_ns, bool may_lag);
 
 /*
  * The same, as far as it was there when the reading began: a part of each thread's that

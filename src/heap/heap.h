@@ -60,6 +60,15 @@ static inline uint64_t heap_mean_time(int64_t total, uint64_t count)
 	return total > 0 && count ? total / count : 0;
 }
 
+/* Of all calls, where some were timed. */
+static inline int64_t heap_total_time(int64_t total, uint64_t timed,
+				      uint64_t calls)
+{
+	return timed == calls || !timed ?
+		       total :
+		       (int64_t)((double)total * (double)calls / (double)timed);
+}
+
 /* Where bounds lie. What doesn't fit is counted, never lost in silence. */
 struct heap_limits {
 	size_t blocks; /* live ones, in all families */

@@ -227,9 +227,18 @@ static void on_free(struct sink *sink)
 	free(watch);
 }
 
+/* Of each act its observer is told when it was. */
+static bool needs_times(const struct sink *sink)
+{
+	const struct watch *watch = (const struct watch *)sink;
+
+	return watch->options.observer || watch->options.timed;
+}
+
 static const struct sink_ops sink_ops = {
 	.event = on_event,
 	.whole = on_whole,
+	.needs_times = needs_times,
 	.expect = on_expect,
 	.finish = on_finish,
 	.free = on_free,

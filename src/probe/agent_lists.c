@@ -53,8 +53,11 @@ static void begin_space(struct agent_engine *engine, struct agent_space *space,
 	const bool is_there = agent_reading_begin(space, &space->reading);
 	unsigned block;
 
-	if (is_there)
+	if (is_there) {
+		shared_find_sole(&space->agent.shared, engine->reading,
+				 space->may_lag);
 		shared_begin_reading(&space->agent.shared);
+	}
 	for (block = 1; block < SHARED_BLOCKS; block++) {
 		struct watched_list *list = &space->lists[block];
 

@@ -171,7 +171,8 @@ struct agent_space {
 	struct agent_reading reading;
 	struct agent_nest nests[SHARED_BLOCKS];
 	struct watched_list lists[SHARED_BLOCKS];
-	bool takes_wholes; /* who is told of its calls */
+	bool takes_wholes; /* who is told of its calls; … */
+	bool may_lag;      /* … and needn't know when each was made */
 	struct agent_space *next;
 };
 

@@ -73,6 +73,13 @@ static struct regs return_regs(const struct watched_call *call)
 
 /* ---- telling ---- */
 
+/* Both of its times are the clock's; else they are some time ago. */
+static bool is_timed(const struct agent_space *space,
+		     const struct watched_call *call)
+{
+	return !space->may_lag || call->began & AGENT_TIMED;
+}
+
 static void tell_moment(struct agent_engine *engine,
 			const struct watched_call *call, struct task *task)
 {
@@ -97,6 +104,7 @@ static void tell_moment(struct agent_engine *engine,
 		.engine = &engine->engine,
 		.muted = task->tracee->muted,
 		.chosen = call->chosen,
+		.untimed = !is_timed(space, call),
 		.ops = &agent_past_ops,
 		.callers = &call->stack,
 	};
@@ -134,6 +142,7 @@ static bool tell_whole(struct agent_engine *engine,
 				     0,
 		.result = call->result,
 		.stack = call->stack,
+		.untimed = !is_timed(call->point->space, call),
 	};
 
 	_Static_assert(WHOLE_ARGUMENTS == AGENT_WATCHED_ARGUMENTS, "all");
@@ -448,8 +457,12 @@ static size_t tell(struct agent_engine *engine, uint64_t until,
 	if (engine->telling || !(engine->mode & AGENT_WATCHES))
 		return 0;
 	engine->telling = true;
-	for (space = engine->spaces; space; space = space->next)
+	for (space = engine->spaces; space; space = space->next) {
 		space->takes_wholes = takes_wholes(space);
+		space->may_lag =
+			space->takes_wholes &&
+			!sinks_need_times(space->space->prober->config.sinks);
+	}
 	crowd.held = agent_hold_crowd(engine);
 	agent_lists_begin(engine, read_next);
 	told = tell_all(engine,

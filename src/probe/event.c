@@ -43,6 +43,14 @@ bool sinks_take_wholes(const struct sink *first)
 	return true;
 }
 
+bool sinks_need_times(const struct sink *first)
+{
+	for (; first; first = first->next)
+		if (first->ops->needs_times && first->ops->needs_times(first))
+			return true;
+	return false;
+}
+
 int sinks_count(struct sink *first, const struct call_count *count)
 {
 	struct sink *sink;

@@ -145,6 +145,7 @@ struct call {
 	uint64_t time;             /* of the entry; monotonic, nanoseconds */
 	struct stop_sums stops;    /* those of .tid */
 	struct kernel_clock clock; /* … if the time of this one is wanted */
+	bool untimed;              /* it isn't known how long it takes */
 };
 
 /*
@@ -262,6 +263,7 @@ struct whole_call {
 	uint64_t arguments[WHOLE_ARGUMENTS];
 	uint64_t result;
 	stack_id stack;
+	bool untimed; /* both times may be some time before that */
 };
 
 /*
@@ -306,6 +308,10 @@ struct sink_ops {
 	/* The same of a call as a whole. NULL: it wants to see its events. */
 	int (*whole)(struct sink *sink, const struct whole_call *call);
 
+	/* Whether it tells when each call was made, or how long each took; else some
+	   may be told of as untimed. NULL: it doesn't. */
+	bool (*needs_times)(const struct sink *sink);
+
 	/*
 	 * Such a call, as far as it had begun, will be told of soon: it takes a while
 	 * to get memory that hasn't been used lately. NULL: there is none.
@@ -337,6 +343,7 @@ int sinks_count(struct sink *first, const struct call_count *count);
 
 /* Whether all of them take calls as a whole. */
 bool sinks_take_wholes(const struct sink *first);
+bool sinks_need_times(const struct sink *first);
 
 /* Whether none of them wants to see each call. */
 bool sinks_take_counts(const struct sink *first);

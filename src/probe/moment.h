@@ -53,6 +53,7 @@ struct moment {
 				     it is to be taken */
 	bool muted;                /* nobody is to hear of it any more */
 	struct call_chosen chosen; /* of the call that begins or returns */
+	bool untimed;              /* .time is some time before that */
 	struct kernel_clock clock; /* … of the former, if its time is wanted */
 	const struct moment_ops *ops;
 };

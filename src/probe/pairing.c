@@ -364,6 +364,7 @@ static struct activation *activation_new(const struct moment *moment,
 		.stops = moment->stops,
 		.chosen = moment->chosen,
 		.clock = moment->clock,
+		.untimed = moment->untimed,
 	};
 	return activation;
 }

@@ -23,7 +23,10 @@ static json_t *calls_of(const struct heap_export *export)
 		json_set_number(object, "bytes", use->bytes);
 		json_set_number(object, "timed", use->timed);
 		json_set_number(object, "total_time",
-				heap_mean_time(use->total_ns, 1));
+				heap_mean_time(heap_total_time(use->total_ns,
+							       use->timed,
+							       use->calls),
+					       1));
 		json_array_append_new(array, object);
 	}
 	return array;

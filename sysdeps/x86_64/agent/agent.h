@@ -80,7 +80,7 @@ void agent_note(const struct agent_frame *frame) HIDDEN;
 unsigned agent_enter(struct agent_frame *frame, uint64_t fp) HIDDEN;
 unsigned agent_put_back(const struct agent_frame *frame) HIDDEN;
 void agent_come_back(struct agent_result *result) HIDDEN;
-void agent_returned(const struct agent_frame *frame, uint64_t now) HIDDEN;
+void agent_returned(const struct agent_frame *frame) HIDDEN;
 unsigned agent_tally(const struct agent_frame *frame) HIDDEN;
 unsigned agent_choose(struct agent_frame *frame, uint64_t fp) HIDDEN;
 void agent_chosen(const struct agent_frame *frame) HIDDEN;
@@ -92,6 +92,13 @@ static inline uint64_t ticks(void)
 
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return (uint64_t)high << 32 | low;
+}
+
+/* Behind all that has been done. */
+static inline uint64_t ticks_behind(void)
+{
+	__asm__ volatile("lfence" : : : "memory");
+	return ticks();
 }
 
 /*

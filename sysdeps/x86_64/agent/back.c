@@ -12,7 +12,6 @@ static void tell_return(const struct agent_frame *frame)
 	struct agent_thread *thread =
 		(struct agent_thread *)(frame->chosen & -sizeof(*thread));
 	struct config config;
-	uint64_t now;
 
 	if (!read_config(&config)) {
 		/* In a forked child, whose gate is all zeros, that is another's. */
@@ -28,12 +27,10 @@ static void tell_return(const struct agent_frame *frame)
 		thread->within = 0;
 		return;
 	}
-	__asm__ volatile("lfence" : : : "memory");
-	now = ticks();
 	if (config.mode & AGENT_WATCHES)
-		note_return(&config, frame, now, AGENT_WATCH_RETURN);
+		note_return(&config, frame, AGENT_WATCH_RETURN);
 	else
-		note(&config, frame, now);
+		note(&config, frame, ticks_behind());
 }
 
 /* False when it is another call's by now, or none's. */

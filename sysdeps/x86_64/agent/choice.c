@@ -259,7 +259,6 @@ void agent_chosen(const struct agent_frame *frame)
 	if (!read_config(&config))
 		return;
 	kind = mark_chosen(frame);
-	__asm__ volatile("lfence" : : : "memory");
-	note_return(&config, frame, ticks(), kind);
+	note_return(&config, frame, kind);
 	measure_hook(&config, thread, began);
 }

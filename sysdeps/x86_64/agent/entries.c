@@ -7,6 +7,7 @@
 #include "sysdeps/x86_64/agent/nests.h"
 #include "sysdeps/x86_64/agent/returns.h"
 #include "sysdeps/x86_64/agent/room.h"
+#include "sysdeps/x86_64/agent/stamps.h"
 #include "sysdeps/x86_64/agent/threads.h"
 #include "sysdeps/x86_64/agent/walk.h"
 
@@ -638,7 +639,7 @@ static inline void stand_for_others(struct agent_thread *thread,
  */
 unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 {
-	struct agent_thread *thread;
+	struct agent_thread *thread = NULL;
 	struct config config;
 	enum way way;
 	bool nests;
@@ -646,6 +647,9 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 	if (!read_config(&config))
 		return BY_JUMP;
 	frame->chosen = frame->entered = 0;
+	if (config.mode & (AGENT_WATCHES | AGENT_STACKS) && config.tid_offset)
+		thread = find_thread(&config);
+	frame->began = stamp_of_entry(&config, thread);
 	if ((int64_t)(frame->began - agent_shared.beat) >
 	    (int64_t)config.patience) {
 		close_gate();
@@ -658,7 +662,6 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 	keep_floats(frame);
 	if (!(config.mode & (AGENT_WATCHES | AGENT_STACKS)))
 		return enter_recorded(&config, frame);
-	thread = find_thread(&config);
 	if (!thread || !thread->block || !config.ring_words)
 		return go_by_trap(&config);
 	if (is_stood_for(&config, thread, frame))
@@ -677,6 +680,7 @@ unsigned agent_enter(struct agent_frame *frame, uint64_t fp)
 	} while (nests && way == BY_CALL && may_begin_anew(thread));
 	if (nests && way != BY_CALL)
 		end_within(thread, frame);
+	revoke_others(thread);
 	stand_for_others(thread, frame);
 	return way;
 }

@@ -5,6 +5,7 @@
 #include "sysdeps/x86_64/agent/notes.h"
 #include "sysdeps/x86_64/agent/returns.h"
 #include "sysdeps/x86_64/agent/room.h"
+#include "sysdeps/x86_64/agent/stamps.h"
 #include "sysdeps/x86_64/agent/threads.h"
 
 /*
@@ -69,17 +70,19 @@ static bool write_return(const struct config *config, struct agent_block *block,
 }
 
 void note_return(const struct config *config, const struct agent_frame *frame,
-		 uint64_t now, enum agent_watch_kind kind)
+		 enum agent_watch_kind kind)
 {
 	const struct agent_thread *thread = find_thread(config);
 	const bool stored = frame->stub->failure & AGENT_STORES &&
 			    !(uint32_t)frame->result;
 	struct agent_block *block;
+	uint64_t now;
 
 	if (!thread || !thread->block || !config->ring_words ||
 	    is_too_old(config, frame))
 		return;
 	block = block_at(config, thread->block);
+	now = stamp_of_return(block, thread, frame->began);
 	if (!has_words(config, block, AGENT_WATCH_STORED_WORDS))
 		own_add(&block->dropped, 1);
 	else if (stored || kind != AGENT_WATCH_RETURN ||
@@ -87,16 +90,17 @@ void note_return(const struct config *config, const struct agent_frame *frame,
 		while (!write_return(config, block, thread->tid, frame, now,
 				     kind, stored))
 			now = ticks();
+	revoke_others(thread);
 }
 
-void agent_returned(const struct agent_frame *frame, uint64_t now)
+void agent_returned(const struct agent_frame *frame)
 {
 	struct config config;
 
 	if (!read_config(&config))
 		return;
 	if (config.mode & AGENT_WATCHES)
-		note_return(&config, frame, now, AGENT_WATCH_RETURN);
+		note_return(&config, frame, AGENT_WATCH_RETURN);
 	else
-		note(&config, frame, now);
+		note(&config, frame, ticks_behind());
 }

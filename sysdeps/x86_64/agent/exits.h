@@ -9,6 +9,6 @@
  * replaced by zeros since.
  */
 void note_return(const struct config *config, const struct agent_frame *frame,
-		 uint64_t now, enum agent_watch_kind kind) HIDDEN;
+		 enum agent_watch_kind kind) HIDDEN;
 
 #endif

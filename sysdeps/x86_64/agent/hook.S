@@ -24,7 +24,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	49
+	.long	51
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
@@ -131,7 +131,9 @@ agent_record:
  */
 	.p2align 5
 agent_watch:
-	enter_hook
+	cmpq	$0, agent_gate(%rip)
+	je	1f
+	make_frame
 	mov	%rsp, %rdi
 	mov	%rbp, %rsi
 	call	agent_enter
@@ -141,12 +143,7 @@ agent_watch:
 	call	*STUB_ORIGINAL(%r11)
 	mov	%rax, 64(%rsp)
 	mov	%rdx, 72(%rsp)
-	lfence
-	rdtsc
-	shl	$32, %rdx
-	or	%rdx, %rax
 	mov	%rsp, %rdi
-	mov	%rax, %rsi
 	call	agent_returned
 	return_result
 2:	cmp	$1, %eax

@@ -24,7 +24,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 49
+#define AGENT_VERSION 51
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -684,7 +684,10 @@ struct agent_shared {
 	uint32_t offers[AGENT_OFFERS]; /* blocks for who has none; 0: none */
 	struct agent_thread threads[AGENT_THREADS];
 	uint64_t rows_era; /* odd while rows are taken out */
-	uint64_t unused_too[7];
+	/* WATCHES: whose thread alone has recorded for a while: its block, and
+	   above that which grant it is; 0: none's. See stamps.h. */
+	uint64_t sole;
+	uint64_t unused_too[6];
 	struct agent_range ranges[AGENT_RANGES];
 	struct agent_row rows[AGENT_ROWS];
 	struct agent_marks marks;
@@ -812,7 +815,9 @@ struct agent_block {
 	uint64_t turned_ticks;  /* of waited_ticks: on a processor */
 	uint64_t compared;      /* walks: by the call with that slot; or 0 */
 	uint64_t given_up_to;   /* what lies before that may be … */
-	uint64_t unused_too[4];
+	uint64_t sole; /* the grant under which .read was read; or an old one */
+	uint64_t read; /* the clock, for it; even, as AGENT_TIMED says */
+	uint64_t unused_too[2];
 	struct agent_gap given_up[AGENT_GIVEN_UP]; /* … one of these */
 	struct agent_counter counters[AGENT_STUBS];
 	struct agent_walk walks[AGENT_KEPT_WALKS];
@@ -927,6 +932,15 @@ enum agent_watch_word {
 			      return address */
 	AGENT_WATCH_FIXED,
 };
+
+/*
+ * In the time of an entry: the clock was read for it, and will be for its return. Who is
+ * alone has the times of before for the others: a few calls, or a sign of life, ago.
+ */
+#define AGENT_TIMED 1u
+
+/* One call of so many is timed then. */
+#define AGENT_TIMED_OF 16
 
 #define AGENT_WATCH_NAME   AGENT_WATCH_SLOT  /* KNOWN */
 #define AGENT_WATCH_RESULT AGENT_WATCH_SLOT  /* FOLLOWS */
