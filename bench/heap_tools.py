@@ -5,7 +5,8 @@ What it costs to watch every allocation: programs are run alone, under calltrap
 heap by each engine, by samples, under heaptrack, bcc's memleak (by root) and (once)
 valgrind, in turn, until there are enough rounds or the minutes are over.
 Printed for each are medians (lowest to highest) of: requests a second and the
-99th percentile of their times, ms; nanoseconds of a malloc and of a free;
+99th percentile of their times, ms (at a rate: 20,000 requests a second, and times
+since each was due); nanoseconds of a malloc and of a free;
 processor seconds of the program, and of all else; resident memory of all else, or
 at its most of the largest process, MiB; seconds, and processor seconds of all, and
 those that it takes further until there is something to read, where a run leaves
@@ -437,6 +438,8 @@ PROGRAMS = {
     "redis -P 1": served("redis -P 1"),
     "redis -P 16": served("redis -P 16"),
     "nginx": served("nginx"),
+    "redis at a rate": served("redis at a rate"),
+    "nginx at a rate": served("nginx at a rate"),
     "malloc and free": pairs,
     "python3": to_the_end(python),
     "storm, 16 threads": to_the_end(storm),

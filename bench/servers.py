@@ -8,10 +8,12 @@ their times in ms, or raises Failed where that takes longer than .patience or th
 server doesn't answer), and be ended (.stop()).
 """
 
+import collections
 import csv
 import io
 import os
 import re
+import select
 import shutil
 import signal
 import socket
@@ -144,6 +146,7 @@ def pid_in(path):
 class Redis:
     needs = "redis-server"
     patience = None
+    request, answer = b"SET key value\r\n", b"+OK"
 
     def __init__(self, directory, pipelined):
         self.socket = os.path.join(directory, "socket")
@@ -201,7 +204,7 @@ def ask_many(path, requests, patience):
         began = time.monotonic()
         try:
             for one in crew:
-                one.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                one.sendall(Nginx.request)
             for one in crew:
                 hear(one)
                 times.append(time.monotonic() - began)
@@ -217,6 +220,7 @@ def ask_many(path, requests, patience):
 class Nginx:
     needs = "nginx"
     patience = None
+    request, answer = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"hello"
 
     def __init__(self, directory):
         path = os.path.join(directory, "nginx.conf")
@@ -277,7 +281,63 @@ class Mariadb:
         run("mariadb-admin", *self.user, "shutdown")
 
 
+class Paced:
+    """Asked at a rate that it keeps up with, however late it answers."""
+
+    rate = 20000
+    patience = None
+
+    def __init__(self, server):
+        self.server = server
+        self.argv, self.wait, self.stop = server.argv, server.wait, server.stop
+
+    def load(self, requests):
+        crew = [until(lambda: connect(self.server.socket)) for _ in range(8)]
+        for one in crew:
+            one.settimeout(self.patience)
+        began = time.monotonic()
+        try:
+            times = self.ask(crew, requests, began)
+        except OSError:
+            raise Failed from None
+        for one in crew:
+            one.close()
+        return {"rate": requests / (time.monotonic() - began),
+                "p99": 1000 * statistics.quantiles(times, n=100)[98]}
+
+    def ask(self, crew, requests, began):
+        """How long each took since it was due, not since it was sent."""
+        due = {one: collections.deque() for one in crew}
+        times, sent = [], 0
+        while len(times) < requests:
+            next_one = began + sent / self.rate
+            if sent < requests and next_one <= time.monotonic():
+                one = crew[sent % len(crew)]
+                one.sendall(self.server.request)
+                due[one].append(next_one)
+                sent += 1
+                continue
+            ready = self.hear(due, times, self.patience if sent == requests
+                              else max(next_one - time.monotonic(), 0))
+            if not ready and sent == requests:
+                raise Failed
+        return times
+
+    def hear(self, due, times, patience):
+        ready = select.select(list(due), [], [], patience)[0]
+        for one in ready:
+            text = one.recv(1 << 20)
+            if not text:
+                raise Failed
+            now = time.monotonic()
+            for _ in range(text.count(self.server.answer)):
+                times.append(now - due[one].popleft())
+        return ready
+
+
 SERVERS = {
+    "redis at a rate": lambda directory: Paced(Redis(directory, 1)),
+    "nginx at a rate": lambda directory: Paced(Nginx(directory)),
     "redis -P 1": lambda directory: Redis(directory, 1),
     "redis -P 16": lambda directory: Redis(directory, 16),
     "nginx": Nginx,
