@@ -2,40 +2,23 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "stack/idset.h"
 #include "stack/private.h"
 
 /* Stacks that somebody else has walked over, and what that takes. */
 
 /*
- * Programs come by the same stacks again and again: one that was seen a while
- * ago isn't put together frame by frame.
+ * What a frame makes of the stack outside, by a hash of all of these (of 64 bits: taken for
+ * the same). The trie of all stacks lies all over some MiB, and each of its nodes is found by
+ * the one outside: that takes as long as some ten calls. Here all can be fetched at once.
  */
-#define KNOWN_STACKS 8192
+struct stack_edge {
+	uint64_t hash;
+	stack_id stack; /* STACK_NONE: of nothing */
+	bool by_pointer;
+};
 
-static struct known_stack *known_stack(struct unwind_space *own, uint64_t hash)
-{
-	if (!own->known)
-		own->known = xcalloc(KNOWN_STACKS, sizeof(*own->known));
-	return &own->known[hash % KNOWN_STACKS];
-}
-
-static uint64_t hash_of(const taddr_t *addresses, unsigned count, bool complete)
-{
-	uint64_t hash = 0;
-	unsigned i;
-
-	/* A sum: so that no frame waits for the hash of those before. */
-	for (i = 0; i < count; i++) {
-		uint64_t mixed =
-			addresses[i] + i * UINT64_C(0xbf58476d1ce4e5b9);
-
-		mixed *= UINT64_C(0x9e3779b97f4a7c15);
-		mixed = (mixed ^ mixed >> 32) * UINT64_C(0x94d049bb133111eb);
-		hash += mixed ^ mixed >> 29;
-	}
-	return idset_mix(hash ^ (uint64_t)count << 1 ^ complete);
-}
+#define FIRST_EDGES 4096
+#define EDGES_MOST  (1u << 18)
 
 /*
  * The one that was put together last. Most have the outer frames of the one before:
@@ -45,7 +28,8 @@ struct last_stack {
 	bool complete;
 	unsigned count; /* 0: there is none */
 	taddr_t addresses[UNWIND_DEPTH_MAX];
-	stack_id stacks[UNWIND_DEPTH_MAX];     /* up to that frame */
+	uint64_t hashes[UNWIND_DEPTH_MAX]; /* up to that frame */
+	stack_id stacks[UNWIND_DEPTH_MAX];
 	unsigned by_pointer[UNWIND_DEPTH_MAX]; /* so many of its frames */
 };
 
@@ -67,69 +51,150 @@ static unsigned same_outer(const struct last_stack *last,
 	return same ? same - 1 : 0;
 }
 
-/* The unwinder's frames; returns how many there are, up to what is no code. */
-static unsigned find_frames(struct unwinder *unwinder, struct unwind_space *own,
-			    const taddr_t *addresses, unsigned count,
-			    bool *by_pointer)
+static struct stack_edge *edge_at(const struct unwind_space *own, uint64_t hash)
 {
-	enum frame_method method = FRAME_ENTRY;
-	unsigned i;
+	return &own->edges[hash & (own->edge_room - 1)];
+}
 
-	for (i = 0; i < count; i++) {
-		struct code_site *site = site_find(own, own->space->memory.pid,
-						   addresses[i], false);
+static void make_edges(struct unwind_space *own, size_t room)
+{
+	struct stack_edge *old = own->edges;
+	const size_t count = own->edge_room;
 
-		if (!site->code)
-			break;
-		unwinder->frames[i] =
-			unwind_frame_number(unwinder, site, method);
-		by_pointer[i] = method == FRAME_POINTER;
-		method = site->row ? FRAME_CFI : FRAME_POINTER;
+	own->edges = xcalloc(room, sizeof(*own->edges));
+	own->edge_room = room;
+	own->edge_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!old[i].stack)
+			continue;
+		*edge_at(own, old[i].hash) = old[i];
+		own->edge_count++;
 	}
-	return i;
+	free(old);
 }
 
-/* Of frames that nobody looks for. None of them is the innermost. */
-static void count_outer(struct unwinder *unwinder,
-			const struct last_stack *last, unsigned outer)
+static void remember(struct unwind_space *own, const struct stack_edge *edge)
 {
-	const unsigned by_pointer = outer ? last->by_pointer[outer - 1] : 0;
+	struct stack_edge *there = edge_at(own, edge->hash);
 
-	unwinder->counts.frames[FRAME_POINTER] += by_pointer;
-	unwinder->counts.frames[FRAME_CFI] += outer - by_pointer;
+	own->edge_count += !there->stack;
+	*there = *edge;
+	if (own->edge_count > own->edge_room / 2 && own->edge_room < EDGES_MOST)
+		make_edges(own, own->edge_room * 2);
 }
 
-/* On to so many outer frames of the last one. */
-static void add_inner(struct unwinder *unwinder, struct last_stack *last,
-		      const taddr_t *addresses, unsigned inner, unsigned outer,
-		      const bool *by_pointer)
+/* inner: what it has called, by which it was found; 0: it is the innermost. */
+static uint64_t extend_hash(uint64_t outer, taddr_t address, taddr_t inner)
 {
+	uint64_t hash = (outer ^ address) * UINT64_C(0x9e3779b97f4a7c15);
+
+	hash = ((hash ^ hash >> 32) + inner) * UINT64_C(0xbf58476d1ce4e5b9);
+	return hash ^ hash >> 29;
+}
+
+static enum frame_method method_behind(const struct code_site *inner)
+{
+	return inner->row ? FRAME_CFI : FRAME_POINTER;
+}
+
+/* False where either is no code. */
+static bool find_edge(struct unwinder *unwinder, struct unwind_space *own,
+		      stack_id outer, taddr_t address, taddr_t inner,
+		      struct stack_edge *ret)
+{
+	const pid_t pid = own->space->memory.pid;
+	enum frame_method method = FRAME_ENTRY;
+	struct code_site *site;
+
+	if (inner) {
+		site = site_find(own, pid, inner, false);
+		if (!site->code)
+			return false;
+		method = method_behind(site);
+	}
+	site = site_find(own, pid, address, false);
+	if (!site->code)
+		return false;
+	ret->by_pointer = method == FRAME_POINTER;
+	ret->stack = stacks_extend(unwinder->stacks, outer,
+				   unwind_frame_number(unwinder, site, method));
+	return true;
+}
+
+static taddr_t inner_of(const taddr_t *addresses, unsigned at)
+{
+	return at ? addresses[at - 1] : 0;
+}
+
+/* What is looked at next is fetched, all of it at once. */
+static void expect_inner(const struct unwind_space *own,
+			 const taddr_t *addresses, unsigned inner,
+			 unsigned outer)
+{
+	struct last_stack *last = own->last;
+	uint64_t hash = outer ? last->hashes[outer - 1] : last->complete;
+
+	while (inner--) {
+		hash = extend_hash(hash, addresses[inner],
+				   inner_of(addresses, inner));
+		last->hashes[outer++] = hash;
+		__builtin_prefetch(edge_at(own, hash), 1);
+	}
+}
+
+/* On to so many outer frames of the last one; false where one is no code. */
+static bool add_inner(struct unwinder *unwinder, struct unwind_space *own,
+		      const taddr_t *addresses, unsigned inner, unsigned outer)
+{
+	struct last_stack *last = own->last;
 	stack_id stack = outer ? last->stacks[outer - 1] :
 				 stacks_begin(last->complete ? STACK_COMPLETE :
 							       STACK_CUT);
 	unsigned pointers = outer ? last->by_pointer[outer - 1] : 0;
 
+	expect_inner(own, addresses, inner, outer);
 	for (last->count = outer; inner--; last->count++) {
-		stack = stacks_extend(unwinder->stacks, stack,
-				      unwinder->frames[inner]);
-		pointers += by_pointer[inner];
-		last->addresses[last->count] = addresses[inner];
+		const taddr_t address = addresses[inner];
+		const uint64_t hash = last->hashes[last->count];
+		struct stack_edge edge = *edge_at(own, hash);
+
+		if (!edge.stack || edge.hash != hash) {
+			if (!find_edge(unwinder, own, stack, address,
+				       inner_of(addresses, inner), &edge))
+				return false;
+			edge.hash = hash;
+			remember(own, &edge);
+		}
+		stack = edge.stack;
+		pointers += edge.by_pointer;
+		last->addresses[last->count] = address;
 		last->stacks[last->count] = stack;
 		last->by_pointer[last->count] = pointers;
 	}
+	return true;
 }
 
+/* Up to what is no code. */
 static struct unwind_seen broken(struct unwinder *unwinder,
-				 const bool *by_pointer, unsigned count)
+				 struct unwind_space *own,
+				 const taddr_t *addresses, unsigned count)
 {
-	struct unwind_seen seen = {
-		.stack = unwind_finish(unwinder, count, STACK_BROKEN),
-		.depth = count,
-		.end = STACK_BROKEN,
-	};
+	struct unwind_seen seen = { .end = STACK_BROKEN };
+	enum frame_method method = FRAME_ENTRY;
 
-	while (count--)
-		seen.by_pointer += by_pointer[count];
+	for (; seen.depth < count; seen.depth++) {
+		struct code_site *site = site_find(own, own->space->memory.pid,
+						   addresses[seen.depth],
+						   false);
+
+		if (!site->code)
+			break;
+		unwinder->frames[seen.depth] =
+			unwind_frame_number(unwinder, site, method);
+		seen.by_pointer += method == FRAME_POINTER;
+		method = method_behind(site);
+	}
+	seen.stack = unwind_intern(unwinder, seen.depth, STACK_BROKEN);
 	return seen;
 }
 
@@ -140,16 +205,12 @@ static struct unwind_seen put_together(struct unwinder *unwinder,
 {
 	struct last_stack *last = own->last;
 	const unsigned outer = same_outer(last, addresses, count, complete);
-	bool by_pointer[UNWIND_DEPTH_MAX];
-	const unsigned found = find_frames(unwinder, own, addresses,
-					   count - outer, by_pointer);
 
-	if (!count || found < count - outer)
-		return broken(unwinder, by_pointer, found);
+	if (!count)
+		return broken(unwinder, own, addresses, count);
 	last->complete = complete;
-	count_outer(unwinder, last, outer);
-	add_inner(unwinder, last, addresses, found, outer, by_pointer);
-	unwind_count(unwinder, complete ? STACK_COMPLETE : STACK_CUT);
+	if (!add_inner(unwinder, own, addresses, count - outer, outer))
+		return broken(unwinder, own, addresses, count);
 	return (struct unwind_seen){
 		.stack = last->stacks[count - 1],
 		.depth = count,
@@ -164,20 +225,17 @@ struct unwind_seen unwind_addresses(struct unwinder *unwinder,
 				    bool complete)
 {
 	struct unwind_space *own = unwind_space_get(unwinder, space);
-	const uint64_t hash = hash_of(addresses, count, complete);
-	struct known_stack *known = known_stack(own, hash);
+	struct unwind_seen seen;
 
 	if (count > UNWIND_DEPTH_MAX)
 		count = UNWIND_DEPTH_MAX;
-	if (known->seen.stack && known->hash == hash) {
-		(void)unwind_again(unwinder, &known->seen);
-		return known->seen;
-	}
-	if (!own->last)
+	if (!own->last) {
 		own->last = xcalloc(1, sizeof(*own->last));
-	known->seen = put_together(unwinder, own, addresses, count, complete);
-	known->hash = hash;
-	return known->seen;
+		make_edges(own, FIRST_EDGES);
+	}
+	seen = put_together(unwinder, own, addresses, count, complete);
+	(void)unwind_again(unwinder, &seen);
+	return seen;
 }
 
 static bool is_plain(const struct saved_place *place)

@@ -51,12 +51,6 @@ struct code_range {
 	bool is_go, go_asked;    /* image_is_go(), when that was asked */
 };
 
-/* A stack that was made of addresses: see addresses.c. */
-struct known_stack {
-	uint64_t hash;
-	struct unwind_seen seen; /* .stack is STACK_NONE: none is known */
-};
-
 /* Mappings that hold stacks. */
 #define STACK_RANGES 8
 
@@ -75,8 +69,11 @@ struct unwind_space {
 	struct code_site *sites;
 	size_t site_room; /* a power of two */
 	size_t site_count;
-	struct known_stack *known; /* NULL, or KNOWN_STACKS of them */
-	struct last_stack *last;   /* NULL until then */
+	/* Of stacks that were made of addresses, see addresses.c; or NULL. */
+	struct stack_edge *edges;
+	size_t edge_room; /* a power of two */
+	size_t edge_count;
+	struct last_stack *last;
 	struct stack_range stacks[STACK_RANGES];
 	unsigned next_stack; /* gives its place to the next one */
 	UT_hash_handle hh;
@@ -183,9 +180,11 @@ struct unwinder {
 uint32_t unwind_frame_number(struct unwinder *unwinder, struct code_site *site,
 			     enum frame_method method);
 
-/* The unwinder's frames become a stack, and are counted; or were one. */
+/* The unwinder's frames become a stack, … */
+stack_id unwind_intern(struct unwinder *unwinder, unsigned count,
+		       enum stack_end end);
+/* … and it is counted; or was one. */
 stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
 		       enum stack_end end);
-void unwind_count(struct unwinder *unwinder, enum stack_end end);
 
 #endif

@@ -365,9 +365,10 @@ struct unwind_space *unwind_space_get(struct unwinder *unwinder,
 	}
 	if (own->stale) {
 		own->stale = false;
-		free(own->known);
+		free(own->edges);
 		free(own->last);
-		own->known = NULL;
+		own->edges = NULL;
+		own->edge_room = 0;
 		own->last = NULL;
 		make_ranges(own);
 		forget_sites(own);
@@ -379,7 +380,7 @@ void unwind_space_free(struct unwind_space *own)
 {
 	free(own->ranges);
 	free(own->sites);
-	free(own->known);
+	free(own->edges);
 	free(own->last);
 	free(own);
 }

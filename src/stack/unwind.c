@@ -196,7 +196,6 @@ uint32_t unwind_frame_number(struct unwinder *unwinder, struct code_site *site,
 {
 	struct frame frame = { site->code, site->address, method };
 
-	unwinder->counts.frames[method]++;
 	if (!site->numbers[method])
 		site->numbers[method] =
 			stacks_frame_number(unwinder->stacks, &frame);
@@ -221,6 +220,7 @@ static enum stack_end walk_outward(struct unwinder *unwinder, unsigned depth,
 		unwinder->address_count = *count_ret + 1;
 		if (*count_ret == depth)
 			return STACK_CUT;
+		unwinder->counts.frames[position.method]++;
 		unwinder->frames[(*count_ret)++] =
 			unwind_frame_number(unwinder, position.site,
 					    position.method);
@@ -236,7 +236,7 @@ static enum stack_end walk_outward(struct unwinder *unwinder, unsigned depth,
 	}
 }
 
-static stack_id intern(struct unwinder *unwinder, unsigned count,
+stack_id unwind_intern(struct unwinder *unwinder, unsigned count,
 		       enum stack_end end)
 {
 	stack_id stack = stacks_begin(end);
@@ -249,7 +249,7 @@ static stack_id intern(struct unwinder *unwinder, unsigned count,
 	return stack;
 }
 
-void unwind_count(struct unwinder *unwinder, enum stack_end end)
+static void unwind_count(struct unwinder *unwinder, enum stack_end end)
 {
 	unwinder->counts.stacks++;
 	unwinder->counts.cut += end == STACK_CUT;
@@ -260,7 +260,7 @@ stack_id unwind_finish(struct unwinder *unwinder, unsigned count,
 		       enum stack_end end)
 {
 	unwind_count(unwinder, end);
-	return intern(unwinder, count, end);
+	return unwind_intern(unwinder, count, end);
 }
 
 stack_id unwind_again(struct unwinder *unwinder, const struct unwind_seen *seen)
