@@ -535,6 +535,20 @@ bool ring_read_entry(struct ring *ring, uint64_t head,
 /* Whose it is: those bits of the word. */
 #define STUB_WHOSE UINT64_C(0xffffffff000000ff)
 
+/* Of a record that doesn't go on at the ring's beginning; else NULL. */
+static const uint64_t *straight_at(const struct ring *ring, uint64_t position,
+				   unsigned words)
+{
+	const uint64_t at = position & (ring->size - 1);
+
+	return at + words <= ring->size ? &ring->words[at] : NULL;
+}
+
+static uint64_t read_word(const uint64_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
 /*
  * Most are entries whose walk was told of before, without pieces. These are read here,
  * and all else as ever: false, nothing is read.
@@ -544,15 +558,18 @@ static bool read_known(struct ring *ring, uint64_t head,
 {
 	const uint64_t at = ring->position, header = word_at(ring, at);
 	const unsigned words = header & 0xffff;
+	const uint64_t *record = straight_at(ring, at, words);
 	const struct walk_place *place;
 	uint64_t stub, name;
+	unsigned i;
 
 	if (header != agent_record_header(at, words) ||
 	    words < AGENT_WATCH_SHORT ||
-	    words > AGENT_WATCH_SHORT + AGENT_ARGUMENTS || words > head - at)
+	    words > AGENT_WATCH_SHORT + AGENT_ARGUMENTS || words > head - at ||
+	    !record)
 		return false;
-	stub = word_at(ring, at + AGENT_WATCH_STUB);
-	name = word_at(ring, at + AGENT_WATCH_NAME);
+	stub = read_word(&record[AGENT_WATCH_STUB]);
+	name = read_word(&record[AGENT_WATCH_NAME]);
 	if (STUB_KIND(stub) != AGENT_WATCH_KNOWN)
 		return false;
 	place = find_walk(ring, name);
@@ -562,7 +579,7 @@ static bool read_known(struct ring *ring, uint64_t head,
 	ret->unmarked = ret->complete = ret->tail_call = false;
 	ret->known = true;
 	ret->inner = stub >> 8 & AGENT_IS_INNER;
-	ret->time = word_at(ring, at + AGENT_WATCH_TIME);
+	ret->time = read_word(&record[AGENT_WATCH_TIME]);
 	ret->stub = stub & 0xff;
 	ret->tid = (pid_t)(stub >> 32);
 	ret->result = ret->return_address = ret->stored_at = 0;
@@ -574,8 +591,10 @@ static bool read_known(struct ring *ring, uint64_t head,
 	ret->frames[0] = ring->entry_return_address = place->return_address;
 	ret->piece_words = 0;
 	ret->has_ended = false;
-	take_arguments(ring, at + AGENT_WATCH_SHORT, words - AGENT_WATCH_SHORT,
-		       0, ret);
+	ret->argument_count = words - AGENT_WATCH_SHORT;
+	ret->float_count = 0;
+	for (i = 0; i < ret->argument_count; i++)
+		ret->arguments[i] = read_word(&record[AGENT_WATCH_SHORT + i]);
 	ring->position = ring->entry_end = at + words;
 	return true;
 }
@@ -585,20 +604,21 @@ static void join_return(struct ring *ring, uint64_t head,
 			struct agent_watched *ret)
 {
 	const uint64_t at = ring->position;
+	const uint64_t *record = straight_at(ring, at, AGENT_WATCH_SHORT);
 	uint64_t stub, time;
 
-	if (head - at < AGENT_WATCH_SHORT ||
+	if (head - at < AGENT_WATCH_SHORT || !record ||
 	    word_at(ring, at) != agent_record_header(at, AGENT_WATCH_SHORT))
 		return;
-	stub = word_at(ring, at + AGENT_WATCH_STUB);
-	time = word_at(ring, at + AGENT_WATCH_TIME);
+	stub = read_word(&record[AGENT_WATCH_STUB]);
+	time = read_word(&record[AGENT_WATCH_TIME]);
 	if (STUB_KIND(stub) != AGENT_WATCH_FOLLOWS || time < ret->time ||
 	    (stub & STUB_WHOSE) !=
 		    ((uint64_t)(uint32_t)ret->tid << 32 | ret->stub))
 		return;
 	ret->has_ended = true;
 	ret->ended = time;
-	ret->result = word_at(ring, at + AGENT_WATCH_RESULT);
+	ret->result = read_word(&record[AGENT_WATCH_RESULT]);
 	ring->position = at + AGENT_WATCH_SHORT;
 }
 

@@ -311,12 +311,25 @@ struct agent_engine {
 /* False when there is nothing to be read: the agent isn't inside. */
 bool agent_reading_begin(struct agent_space *space, struct agent_reading *ret);
 
+/* What the program has written itself may be of any time (in ticks). */
+bool agent_reading_is_past(const struct agent_reading *reading, uint64_t time);
+
 /*
  * The point that something belongs to which was over at that time (in ticks).
  * NULL when there is none: the program can write what it likes there.
  */
-struct agent_point *agent_reading_point(const struct agent_reading *reading,
-					unsigned stub, uint64_t time);
+static inline struct agent_point *
+agent_reading_point(const struct agent_reading *reading, unsigned stub,
+		    uint64_t time)
+{
+	struct agent_point *point = stub < AGENT_STUBS ? reading->points[stub] :
+							 NULL;
+
+	return point && (time <= reading->space->engine->latest ||
+			 agent_reading_is_past(reading, time)) ?
+		       point :
+		       NULL;
+}
 
 /*
  * Has threads stopped that wait for room: they would keep processors busy that we

@@ -19,21 +19,13 @@ bool agent_reading_begin(struct agent_space *space, struct agent_reading *ret)
 	return true;
 }
 
-/* What the program has written itself may be of any time. */
-static bool is_past(struct agent_engine *engine, uint64_t time)
+bool agent_reading_is_past(const struct agent_reading *reading, uint64_t time)
 {
+	struct agent_engine *engine = reading->space->engine;
+
 	if (time > engine->latest)
 		engine->latest = ticks_now();
 	return time <= engine->latest;
-}
-
-struct agent_point *agent_reading_point(const struct agent_reading *reading,
-					unsigned stub, uint64_t time)
-{
-	struct agent_point *point = stub < AGENT_STUBS ? reading->points[stub] :
-							 NULL;
-
-	return point && is_past(reading->space->engine, time) ? point : NULL;
 }
 
 /*
