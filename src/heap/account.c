@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap/private.h"
 
-unsigned heap_component(const struct heap *heap, stack_id stack,
-			const char *library)
-{
-	const struct heap_options *options = &heap->options;
-
-	/* Which isn't the stack of one place. */
-	if (!options->component || stack == STACK_NONE)
-		return 0;
-	return options->component(options->context, stack, library);
-}
-
 static struct site *new_site(struct heap *heap, stack_id stack,
 			     const struct family_function *function,
 			     const char *library)
@@ -27,14 +16,12 @@ static struct site *new_site(struct heap *heap, stack_id stack,
 }
 
 /* When there are too many sites, those of a function share one. */
-struct site *heap_site_of(struct heap *heap, const struct heap_act *act)
+struct site *heap_find_site(struct heap *heap, const struct heap_act *act)
 {
 	const char *library = act->library;
 	stack_id stack = act->stack;
 	struct site *site;
 
-	if (act->site)
-		return heap->sites.all[act->site - 1];
 	site = sites_find(&heap->sites, stack, act->function, library);
 	if (!site && heap->sites.count >= heap->options.limits.sites) {
 		heap_ledger(heap, act->function->family)->total.merged++;
@@ -108,6 +95,8 @@ change(const struct held_totals *held, int64_t blocks, int64_t bytes,
 
 	*held->blocks += blocks;
 	*held->bytes += bytes;
+	if (blocks <= 0 && bytes <= 0)
+		return false;
 	higher = has_size ? *held->bytes > *held->peak_bytes :
 			    *held->blocks > *held->peak_blocks;
 	if (*held->bytes > *held->peak_bytes)
@@ -156,7 +145,7 @@ struct site_amount heap_at_peak(const struct heap *heap,
 /* A site with a single block needs no history. */
 static void change_history(struct heap *heap, struct site *site,
 			   struct history_state before,
-			   struct history_state now, uint64_t time)
+			   struct history_state now, uint64_t since)
 {
 	struct history *history = &site->history;
 
@@ -166,7 +155,7 @@ static void change_history(struct heap *heap, struct site *site,
 		history_change(history, heap_since(heap, site->first_time),
 			       before);
 	}
-	history_change(history, heap_since(heap, time), now);
+	history_change(history, since, now);
 }
 
 /*
@@ -189,6 +178,7 @@ static void change_all(struct heap *heap, struct site *site, int64_t blocks,
 	struct heap_total *total = &ledger->total;
 	const struct history_state before = { site->blocks, site->bytes };
 	const struct history_state all = { total->blocks, total->bytes };
+	const uint64_t since = heap_since(heap, time);
 	bool lasts = blocks > 0 || bytes > 0 || !heap->resizing;
 
 	keep_at_peak(ledger, site);
@@ -207,19 +197,17 @@ static void change_all(struct heap *heap, struct site *site, int64_t blocks,
 	}
 	if (lasts || site != heap->resizing)
 		change_history(heap, site, before, after(before, blocks, bytes),
-			       time);
+			       since);
 	if (lasts)
-		history_change(&ledger->history, heap_since(heap, time),
+		history_change(&ledger->history, since,
 			       after(all, blocks, bytes));
 	change_holder(site->library_holder, blocks, bytes, time);
 	if (site->component_holder)
 		change_holder(site->component_holder, blocks, bytes, time);
 }
 
-static void note_thread(struct heap *heap, struct site *site, pid_t tid)
+static void note_thread(struct site *site, uint16_t thread)
 {
-	uint16_t thread = heap_thread(heap, tid);
-
 	if (!site->alloc_blocks)
 		site->thread = thread;
 	else if (site->thread != thread)
@@ -234,14 +222,14 @@ static void count_sample(struct site *site, uint64_t size,
 }
 
 void heap_count_acquired(struct heap *heap, struct site *site,
-			 const struct heap_act *act, uint64_t size,
-			 const struct sample_weight *weight)
+			 const struct heap_act *act, uint16_t thread,
+			 uint64_t size, const struct sample_weight *weight)
 {
 	const uint64_t blocks = weight->count, bytes = blocks * size;
 	struct ledger *ledger = heap_ledger(heap, site->function->family);
 	struct heap_total *total = &ledger->total;
 
-	note_thread(heap, site, act->tid);
+	note_thread(site, thread);
 	if (!site->alloc_blocks)
 		site->first_time = act->end;
 	site->last_time = act->end;

@@ -88,10 +88,12 @@ static uint64_t released_bytes(const struct heap_act *act,
 
 	if (!act->function->family->has_size)
 		return 0;
+	if (!has_ranges(act))
+		return taken->found ? taken->block.size : 0;
 	for (size_t i = 0; i < taken->pieces.count; i++)
 		bytes += taken->pieces.items[i].end -
 			 taken->pieces.items[i].begin;
-	return taken->found && !has_ranges(act) ? taken->block.size : bytes;
+	return bytes;
 }
 
 static struct heap_outcome outcome_of(const struct heap_act *act,
@@ -117,13 +119,12 @@ static uint64_t calls_of_release(const struct heap *heap,
 }
 
 static bool finish_release(struct heap *heap, const struct heap_act *act,
-			   struct taken *taken)
+			   struct taken *taken, uint64_t bytes)
 {
 	struct heap_total *total =
 		&heap_ledger(heap, act->function->family)->total;
 
-	heap_count_use(heap, act, released_bytes(act, taken),
-		       calls_of_release(heap, act, taken));
+	heap_count_use(heap, act, bytes, calls_of_release(heap, act, taken));
 	if (act->failed)
 		put_back(heap, act, taken);
 	else if (is_null(act, act->handle) && !taken->found)
@@ -239,7 +240,7 @@ static struct heap_outcome act_on_blocks(struct heap *heap,
 	if (act->function->act == FAMILY_RESIZE)
 		outcome.done = finish_resize(heap, act, &taken);
 	else
-		outcome.done = finish_release(heap, act, &taken);
+		outcome.done = finish_release(heap, act, &taken, outcome.size);
 	return outcome;
 }
 

@@ -193,16 +193,20 @@ static bool knows_count(const struct heap *heap, const struct family *family,
 void heap_note_released(struct heap *heap, const struct heap_act *act,
 			const struct site *site, uint64_t handle)
 {
+	const struct family *family = act->function->family;
+	struct recent_release *release;
+
 	/* It may be released again. */
-	if (!knows_count(heap, act->function->family, site))
+	if (!knows_count(heap, family, site))
 		return;
 	/* Only the first one was right. */
-	recent_add(&heap->recent, &(struct recent_release){
-					  .handle = handle,
-					  .function = act->function,
-					  .library = act->library,
-					  .stack = act->stack,
-					  .known = site,
-					  .time = act->begin,
-				  });
+	release = recent_add(&heap->recent, family, handle);
+	if (!release)
+		return;
+	release->handle = handle;
+	release->function = act->function;
+	release->library = act->library;
+	release->stack = act->stack;
+	release->known = site;
+	release->time = act->begin;
 }

@@ -114,7 +114,8 @@ static void add(struct heap *heap, const struct heap_act *act)
 	ledger->has_latest = !heap_is_sampled(heap, family);
 	heap->live_count++;
 	weight = heap_weight(heap, family, &block);
-	heap_count_acquired(heap, site, act, size_of(family, &block), &weight);
+	heap_count_acquired(heap, site, act, block.thread,
+			    size_of(family, &block), &weight);
 }
 
 void handles_acquire(struct heap *heap, const struct heap_act *act)

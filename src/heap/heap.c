@@ -21,6 +21,7 @@ struct heap *heap_new(const struct heap_options *options)
 		heap->options.limits = HEAP_LIMITS_DEFAULT;
 	heap->rate = options->rate;
 	heap->rate_since = options->start;
+	heap->last_tid = -1;
 	if (options->sample > 1 || options->adapts)
 		sampler_init(&heap->sampler, mean_at(heap, options->rate),
 			     options->seed);

@@ -6,23 +6,12 @@
 
 #include "base/xalloc.h"
 
-#define PARTS (1u << LOG_HISTOGRAM_BITS)
+#define PARTS LOG_HISTOGRAM_PARTS
 
 void log_histogram_fini(struct log_histogram *histogram)
 {
 	free(histogram->buckets);
 	*histogram = (struct log_histogram){ 0 };
-}
-
-/* Numbers below PARTS each have a bucket of their own. */
-static unsigned bucket_of(uint64_t number)
-{
-	unsigned shift;
-
-	if (number < PARTS)
-		return number;
-	shift = 63 - __builtin_clzll(number) - LOG_HISTOGRAM_BITS;
-	return (shift << LOG_HISTOGRAM_BITS) + (number >> shift);
 }
 
 /* The largest number of a bucket. */
@@ -101,7 +90,8 @@ static void widen(struct log_histogram *histogram, unsigned bucket)
 	remake(histogram, first, last, histogram->width ? histogram->width : 1);
 }
 
-static void add(struct log_histogram *histogram, unsigned bucket, uint64_t more)
+void log_histogram_add_elsewhere(struct log_histogram *histogram,
+				 unsigned bucket, uint64_t more)
 {
 	uint64_t count;
 
@@ -119,58 +109,13 @@ static void add(struct log_histogram *histogram, unsigned bucket, uint64_t more)
 
 /* ---- numbers ---- */
 
-void log_histogram_add(struct log_histogram *histogram, uint64_t number)
-{
-	log_histogram_add_many(histogram, number, 1);
-}
-
-/*
- * Most come into a bucket that there is, and that has room for them. False where that
- * isn't so.
- */
-static bool add_at_once(struct log_histogram *histogram, unsigned bucket,
-			uint64_t more)
-{
-	const unsigned i = bucket - histogram->first;
-	uint64_t count;
-
-	if (i >= histogram->room)
-		return false;
-	if (histogram->width == 1) {
-		uint8_t *const place = (uint8_t *)histogram->buckets + i;
-
-		count = *place + more;
-		*place = count <= UINT8_MAX ? count : *place;
-		return count <= UINT8_MAX;
-	}
-	if (histogram->width == 2) {
-		uint16_t *const place = (uint16_t *)histogram->buckets + i;
-
-		count = *place + more;
-		*place = count <= UINT16_MAX ? count : *place;
-		return count <= UINT16_MAX;
-	}
-	return false;
-}
-
-void log_histogram_add_many(struct log_histogram *histogram, uint64_t number,
-			    uint64_t count)
-{
-	const unsigned bucket = bucket_of(number);
-
-	if (!add_at_once(histogram, bucket, count))
-		add(histogram, bucket, count);
-	histogram->count += count;
-	if (number > histogram->max)
-		histogram->max = number;
-}
-
 void log_histogram_merge(struct log_histogram *histogram,
 			 const struct log_histogram *other)
 {
 	for (unsigned i = 0; i < other->room; i++)
 		if (get(other, i))
-			add(histogram, other->first + i, get(other, i));
+			log_histogram_add_elsewhere(histogram, other->first + i,
+						    get(other, i));
 	histogram->count += other->count;
 	if (other->max > histogram->max)
 		histogram->max = other->max;

@@ -2,6 +2,8 @@
 #ifndef CALLTRAP_LOG_HISTOGRAM_H
 #define CALLTRAP_LOG_HISTOGRAM_H
 
+#include <stdbool.h>
+
 #include "base/types.h"
 
 /*
@@ -10,7 +12,8 @@
  * site), so each has room only for what lies between its extremes, in numbers
  * as wide as it needs. A zeroed one is empty.
  */
-#define LOG_HISTOGRAM_BITS 2
+#define LOG_HISTOGRAM_BITS  2
+#define LOG_HISTOGRAM_PARTS (1u << LOG_HISTOGRAM_BITS)
 
 struct log_histogram {
 	uint64_t count;
@@ -22,11 +25,76 @@ struct log_histogram {
 };
 
 void log_histogram_fini(struct log_histogram *histogram);
-void log_histogram_add(struct log_histogram *histogram, uint64_t number);
+
+/* To a bucket that there isn't yet, or that has no room for them. */
+void log_histogram_add_elsewhere(struct log_histogram *histogram,
+				 unsigned bucket, uint64_t count);
+
+/* Numbers below LOG_HISTOGRAM_PARTS each have a bucket of their own. */
+static inline unsigned log_histogram_bucket(uint64_t number)
+{
+	unsigned shift;
+
+	if (number < LOG_HISTOGRAM_PARTS)
+		return number;
+	shift = 63 - __builtin_clzll(number) - LOG_HISTOGRAM_BITS;
+	return (shift << LOG_HISTOGRAM_BITS) + (number >> shift);
+}
+
+/* False where there is no such bucket, or it has no room for them. */
+static inline bool log_histogram_add_at_once(struct log_histogram *histogram,
+					     unsigned bucket, uint64_t count)
+{
+	const unsigned i = bucket - histogram->first;
+	uint64_t sum;
+
+	if (i >= histogram->room)
+		return false;
+	if (histogram->width == 1) {
+		uint8_t *const place = (uint8_t *)histogram->buckets + i;
+
+		sum = *place + count;
+		if (sum <= UINT8_MAX)
+			*place = sum;
+		return sum <= UINT8_MAX;
+	}
+	if (histogram->width == 2) {
+		uint16_t *const place = (uint16_t *)histogram->buckets + i;
+
+		sum = *place + count;
+		if (sum <= UINT16_MAX)
+			*place = sum;
+		return sum <= UINT16_MAX;
+	}
+	if (histogram->width == 4) {
+		uint32_t *const place = (uint32_t *)histogram->buckets + i;
+
+		sum = *place + count;
+		if (sum <= UINT32_MAX)
+			*place = sum;
+		return sum <= UINT32_MAX;
+	}
+	return false;
+}
 
 /* The same number so many times. */
-void log_histogram_add_many(struct log_histogram *histogram, uint64_t number,
-			    uint64_t count);
+static inline void log_histogram_add_many(struct log_histogram *histogram,
+					  uint64_t number, uint64_t count)
+{
+	const unsigned bucket = log_histogram_bucket(number);
+
+	if (!log_histogram_add_at_once(histogram, bucket, count))
+		log_histogram_add_elsewhere(histogram, bucket, count);
+	histogram->count += count;
+	if (number > histogram->max)
+		histogram->max = number;
+}
+
+static inline void log_histogram_add(struct log_histogram *histogram,
+				     uint64_t number)
+{
+	log_histogram_add_many(histogram, number, 1);
+}
 
 /* Adds all numbers of another one. */
 void log_histogram_merge(struct log_histogram *histogram,

@@ -94,7 +94,8 @@ struct heap {
 	struct holder_entry **holder_list;
 	size_t holder_count, holder_room;
 	struct thread_number *threads;
-	struct thread_number *last_thread;
+	pid_t last_tid; /* -1: none yet */
+	uint16_t last_thread;
 	pid_t *tids; /* tids[number - 1] */
 	size_t thread_count, thread_room;
 	size_t named_count;       /* of threads that were asked twice */
@@ -111,10 +112,7 @@ void heap_know_site(struct heap *heap, const struct heap_act *act,
 		    const struct site *site);
 void heap_know_use(struct heap *heap, const struct heap_act *act,
 		   struct heap_use *use);
-uint16_t heap_thread(struct heap *heap, pid_t tid);
-/* What the one that has made an act belongs to; 0: no component. */
-unsigned heap_component(const struct heap *heap, stack_id stack,
-			const char *library);
+uint16_t heap_find_thread(struct heap *heap, pid_t tid);
 struct heap_use *heap_use(struct heap *heap,
 			  const struct family_function *function,
 			  const char *library, unsigned component);
@@ -134,8 +132,35 @@ static inline uint64_t heap_since(const struct heap *heap, uint64_t time)
 	return time > heap->options.start ? time - heap->options.start : 0;
 }
 
+/* Most are by the thread that the one before was by. */
+static inline uint16_t heap_thread(struct heap *heap, pid_t tid)
+{
+	return tid == heap->last_tid ? heap->last_thread :
+				       heap_find_thread(heap, tid);
+}
+
+/* What the one that has made an act belongs to; 0: no component. */
+static inline unsigned heap_component(const struct heap *heap, stack_id stack,
+				      const char *library)
+{
+	const struct heap_options *options = &heap->options;
+
+	/* Which isn't the stack of one place. */
+	if (!options->component || stack == STACK_NONE)
+		return 0;
+	return options->component(options->context, stack, library);
+}
+
 /* account.c: the numbers of sites, libraries and families. */
-struct site *heap_site_of(struct heap *heap, const struct heap_act *act);
+struct site *heap_find_site(struct heap *heap, const struct heap_act *act);
+
+static inline struct site *heap_site_of(struct heap *heap,
+					const struct heap_act *act)
+{
+	return act->site ? heap->sites.all[act->site - 1] :
+			   heap_find_site(heap, act);
+}
+
 void heap_count_use(struct heap *heap, const struct heap_act *act,
 		    uint64_t bytes, uint64_t calls);
 void heap_count_time(struct heap *heap, const struct heap_act *act);
@@ -162,8 +187,8 @@ uint64_t heap_act_weight(const struct heap *heap, const struct heap_act *act);
 
 /* A block of this size is new at the site. */
 void heap_count_acquired(struct heap *heap, struct site *site,
-			 const struct heap_act *act, uint64_t size,
-			 const struct sample_weight *weight);
+			 const struct heap_act *act, uint16_t thread,
+			 uint64_t size, const struct sample_weight *weight);
 
 /* A block of this size was given back before another one was acquired. */
 void heap_count_temporary(struct heap *heap, struct site *site, uint64_t size);

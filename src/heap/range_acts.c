@@ -52,7 +52,8 @@ static void add(struct heap *heap, const struct heap_act *act, uint64_t begin,
 				   .thread = heap_thread(heap, act->tid),
 			   });
 	heap->live_count++;
-	heap_count_acquired(heap, site, act, end - begin, &WEIGHT_OF_ONE);
+	heap_count_acquired(heap, site, act, heap_thread(heap, act->tid),
+			    end - begin, &WEIGHT_OF_ONE);
 }
 
 /* What is mapped over (MAP_FIXED) is gone. */

@@ -57,17 +57,17 @@ static void make_places(struct recent *recent)
 	recent->keys = xcalloc(RECENT_PLACES, sizeof(*recent->keys));
 }
 
-void recent_add(struct recent *recent, const struct recent_release *release)
+struct recent_release *recent_add(struct recent *recent,
+				  const struct family *family, uint64_t handle)
 {
-	const struct family *family = release->function->family;
-	const size_t place = place_of(family, release->handle);
+	const size_t place = place_of(family, handle);
 
 	if (!recent->places)
 		make_places(recent);
-	if (is_at(recent, place, family, release->handle))
-		return;
-	recent->places[place] = *release;
-	recent->keys[place] = key_of(family, release->handle);
+	if (is_at(recent, place, family, handle))
+		return NULL;
+	recent->keys[place] = key_of(family, handle);
+	return &recent->places[place];
 }
 
 void recent_expect(const struct recent *recent, const struct family *family,

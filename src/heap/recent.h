@@ -32,8 +32,12 @@ size_t recent_bytes(const struct recent *recent);
 
 void recent_fini(struct recent *recent);
 
-/* The first one stays, if there is one of the same handle. */
-void recent_add(struct recent *recent, const struct recent_release *release);
+/*
+ * Where it is to be filled in; NULL: the first one of the same handle stays. There is
+ * one for each release, so it isn't copied.
+ */
+struct recent_release *recent_add(struct recent *recent,
+				  const struct family *family, uint64_t handle);
 
 /* It will be looked for soon. */
 void recent_expect(const struct recent *recent, const struct family *family,

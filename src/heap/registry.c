@@ -181,12 +181,10 @@ pid_t heap_site_thread(const struct heap *heap, const struct site *site)
 	return site->thread ? heap->tids[site->thread - 1] : 0;
 }
 
-uint16_t heap_thread(struct heap *heap, pid_t tid)
+uint16_t heap_find_thread(struct heap *heap, pid_t tid)
 {
-	struct thread_number *thread = heap->last_thread;
+	struct thread_number *thread;
 
-	if (thread && thread->tid == tid)
-		return thread->number;
 	HASH_FIND_INT(heap->threads, &tid, thread);
 	if (!thread && heap->thread_count == THREADS_MAX)
 		return 0;
@@ -200,7 +198,8 @@ uint16_t heap_thread(struct heap *heap, pid_t tid)
 		HASH_ADD_INT(heap->threads, tid, thread);
 		name_thread(heap, thread);
 	}
-	heap->last_thread = thread;
+	heap->last_tid = tid;
+	heap->last_thread = thread->number;
 	return thread->number;
 }
 
