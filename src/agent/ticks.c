@@ -96,26 +96,11 @@ void ticks_adjust(struct ticks *ticks)
 				     (double)(now.ticks - ticks->base);
 }
 
-uint64_t ticks_to_ns(const struct ticks *ticks, uint64_t when)
-{
-	if (when >= ticks->base)
-		return ticks->base_ns + ticks_length(ticks, when - ticks->base);
-	return ticks->base_ns - ticks_length(ticks, ticks->base - when);
-}
-
 uint64_t ticks_at(const struct ticks *ticks, uint64_t ns)
 {
 	if (ns >= ticks->base_ns)
 		return ticks->base + ticks_in(ticks, ns - ticks->base_ns);
 	return ticks->base - ticks_in(ticks, ticks->base_ns - ns);
-}
-
-uint64_t ticks_length(const struct ticks *ticks, uint64_t count)
-{
-	/* Garbage is as good as any other number, but no undefined one. */
-	if (count > UINT64_MAX / 8)
-		return 0;
-	return (uint64_t)((double)count * ticks->ns_per_tick);
 }
 
 uint64_t ticks_in(const struct ticks *ticks, uint64_t ns)

@@ -38,12 +38,24 @@ void ticks_gauge(struct ticks *ticks);
  */
 void ticks_adjust(struct ticks *ticks);
 
-uint64_t ticks_to_ns(const struct ticks *ticks, uint64_t when);
-
 uint64_t ticks_at(const struct ticks *ticks, uint64_t ns);
 
 /* A number of ticks. */
-uint64_t ticks_length(const struct ticks *ticks, uint64_t count);
+static inline uint64_t ticks_length(const struct ticks *ticks, uint64_t count)
+{
+	/* Garbage is as good as any other number, but no undefined one. */
+	if (count > UINT64_MAX / 64)
+		return 0;
+	return (uint64_t)(int64_t)((double)(int64_t)count * ticks->ns_per_tick);
+}
+
 uint64_t ticks_in(const struct ticks *ticks, uint64_t ns);
+
+static inline uint64_t ticks_to_ns(const struct ticks *ticks, uint64_t when)
+{
+	if (when >= ticks->base)
+		return ticks->base_ns + ticks_length(ticks, when - ticks->base);
+	return ticks->base_ns - ticks_length(ticks, ticks->base - when);
+}
 
 #endif

@@ -52,8 +52,9 @@ static int watch_event(struct sink *sink, const struct event *event)
 	return 0;
 }
 
-static int watch_whole(struct sink *sink UNUSED,
-		       const struct whole_call *call UNUSED)
+static int watch_wholes(struct sink *sink UNUSED,
+			const struct whole_call *calls UNUSED,
+			size_t count UNUSED)
 {
 	signals_tick();
 	return 0;
@@ -78,7 +79,7 @@ static void watch_free(struct sink *sink)
 
 static const struct sink_ops watcher_ops = {
 	.event = watch_event,
-	.whole = watch_whole,
+	.wholes = watch_wholes,
 	.count = watch_count,
 	.finish = watch_finish,
 	.free = watch_free,

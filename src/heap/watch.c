@@ -125,13 +125,17 @@ static void on_growth_event(struct watch *watch, struct watched *process,
 		watched_sample(watch, process, event->time, false);
 }
 
-static int on_whole(struct sink *sink, const struct whole_call *call)
+static int on_wholes(struct sink *sink, const struct whole_call *calls,
+		     size_t count)
 {
 	struct watch *watch = (struct watch *)sink;
+	const struct whole_call *call;
 
-	if (call->function->subject)
-		call_acts_whole(&watch->acts,
-				of_call(watch, call->pid, call->time), call);
+	for (call = calls; call != calls + count; call++)
+		if (call->function->subject)
+			call_acts_whole(&watch->acts,
+					of_call(watch, call->pid, call->time),
+					call);
 	return 0;
 }
 
@@ -237,7 +241,7 @@ static bool needs_times(const struct sink *sink)
 
 static const struct sink_ops sink_ops = {
 	.event = on_event,
-	.whole = on_whole,
+	.wholes = on_wholes,
 	.needs_times = needs_times,
 	.expect = on_expect,
 	.finish = on_finish,

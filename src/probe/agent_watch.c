@@ -129,55 +129,85 @@ static struct task *task_of(const struct watched_call *call,
 		       task_find(space->tracer, call->tid);
 }
 
-/* At once; false where that can't be done. */
-static bool tell_whole(struct agent_engine *engine,
-		       const struct watched_call *call, struct task *task)
+/* What is told of one list. */
+struct watched_telling {
+	struct agent_engine *engine;
+	struct watched_list *list;
+	uint64_t until;    /* ticks */
+	struct task *task; /* of the last call; or NULL */
+	struct whole_run run;
+};
+
+static void tell_run(struct watched_telling *telling)
 {
-	struct whole_call whole = {
-		.function = call->point->point->function,
-		.pid = task->tracee->pid,
-		.tid = call->tid,
-		.time = ticks_to_ns(&engine->ticks, call->began),
-		.end = call->ended ? ticks_to_ns(&engine->ticks, call->ended) :
-				     0,
-		.result = call->result,
-		.stack = call->stack,
-		.untimed = !is_timed(call->point->space, call),
-	};
+	whole_tell(telling->list->space->space, &telling->run);
+}
+
+/* Soon, with others; false where that can't be done. Member by member, as fill_in(). */
+static bool add_whole(struct watched_telling *telling,
+		      const struct watched_call *call)
+{
+	const struct ticks *ticks = &telling->engine->ticks;
+	struct task *task = telling->task;
+	struct whole_call *whole;
+	unsigned i;
 
 	_Static_assert(WHOLE_ARGUMENTS == AGENT_WATCHED_ARGUMENTS, "all");
-	memcpy(whole.arguments, call->arguments, sizeof(whole.arguments));
-	return whole_tell(call->point->space->space, task, &whole, call->slot,
-			  call->return_address);
+	if (telling->run.count == WHOLE_RUN)
+		tell_run(telling);
+	whole = &telling->run.calls[telling->run.count];
+	whole->function = call->point->point->function;
+	whole->pid = task->tracee->pid;
+	whole->tid = call->tid;
+	whole->time = ticks_to_ns(ticks, call->began);
+	whole->end = call->ended ? ticks_to_ns(ticks, call->ended) : 0;
+	for (i = 0; i < WHOLE_ARGUMENTS; i++)
+		whole->arguments[i] = call->arguments[i];
+	whole->result = call->result;
+	whole->stack = call->stack;
+	whole->untimed = !is_timed(telling->list->space, call);
+	return whole_add(telling->list->space->space, task, &telling->run,
+			 call->slot, call->return_address);
 }
 
 /* The pieces that it was made of. */
-static void tell_pieces(struct agent_engine *engine,
-			const struct watched_call *call, struct task *task)
+static void tell_pieces(struct watched_telling *telling,
+			const struct watched_call *call)
 {
 	struct watched_call piece = *call;
 
 	piece.time = call->began;
-	tell_moment(engine, &piece, task);
+	tell_moment(telling->engine, &piece, telling->task);
 	piece.kind = AGENT_WATCH_RETURN;
 	piece.time = call->ended;
 	if (call->ended)
-		tell_moment(engine, &piece, task);
+		tell_moment(telling->engine, &piece, telling->task);
 }
 
 /* Nobody knows its thread any more, or not yet. */
-static void tell_call(struct agent_engine *engine,
-		      const struct watched_call *call, struct task *task)
+static bool is_unknown(const struct agent_space *space, const struct task *task)
 {
-	struct agent_space *space = call->point->space;
+	return !task || !task->tracee ||
+	       probe_space_of(task->tracee->space) != space->space;
+}
 
-	if (!task || !task->tracee ||
-	    probe_space_of(task->tracee->space) != space->space)
+static void tell_call(struct watched_telling *telling,
+		      const struct watched_call *call)
+{
+	struct agent_space *space = telling->list->space;
+
+	telling->task = task_of(call, telling->task);
+	if (is_unknown(space, telling->task)) {
 		space->untold++;
-	else if (!call->whole)
-		tell_moment(engine, call, task);
-	else if (!tell_whole(engine, call, task))
-		tell_pieces(engine, call, task);
+		return;
+	}
+	if (call->whole && add_whole(telling, call))
+		return;
+	tell_run(telling);
+	if (call->whole)
+		tell_pieces(telling, call);
+	else
+		tell_moment(telling->engine, call, telling->task);
 }
 
 /* ---- reading ---- */
@@ -364,32 +394,30 @@ static void read_next(struct watched_list *list, bool all)
 }
 
 /* Returns how many of the list that were. */
-static size_t tell_next(struct agent_engine *engine,
-			const struct watched_list *list, uint64_t until,
-			struct task *task)
+static size_t tell_next(struct watched_telling *telling)
 {
+	const struct watched_list *list = telling->list;
 	const struct watched_call *call = &list->calls[list->next];
 	struct watched_call both;
 
-	if (call->point->space->takes_wholes &&
-	    agent_wholes_join(list, list->next, until, &both)) {
-		tell_call(engine, &both, task);
+	if (!call->whole && list->space->takes_wholes &&
+	    agent_wholes_join(list, list->next, telling->until, &both)) {
+		tell_call(telling, &both);
 		return 2;
 	}
-	tell_call(engine, call, task);
+	tell_call(telling, call);
 	return 1;
 }
 
-static size_t tell_list(struct agent_engine *engine, struct watched_list *list,
-			uint64_t until, struct task **task)
+static size_t tell_list(struct watched_telling *telling)
 {
+	struct watched_list *list = telling->list;
 	const size_t before = list->next;
 
 	while (list->next < list->count &&
-	       list->calls[list->next].time <= until) {
-		*task = task_of(&list->calls[list->next], *task);
-		list->next += tell_next(engine, list, until, *task);
-	}
+	       list->calls[list->next].time <= telling->until)
+		list->next += tell_next(telling);
+	tell_run(telling);
 	return list->next - before;
 }
 
@@ -421,15 +449,18 @@ static size_t tell_all(struct agent_engine *engine, uint64_t until,
 		       struct crowd *crowd, bool all)
 {
 	const size_t every = look_every(engine);
-	struct task *task = NULL;
-	struct watched_list *list;
+	struct watched_telling telling;
 	size_t told = 0, looked = 0;
 	uint64_t limit;
 
-	while ((list = agent_lists_earliest(engine, read_next, &limit)) &&
-	       list->calls[list->next].time <= until) {
-		told += tell_list(engine, list, limit < until ? limit : until,
-				  &task);
+	telling.engine = engine;
+	telling.task = NULL;
+	telling.run.count = 0;
+	while ((telling.list =
+			agent_lists_earliest(engine, read_next, &limit)) &&
+	       telling.list->calls[telling.list->next].time <= until) {
+		telling.until = limit < until ? limit : until;
+		told += tell_list(&telling);
 		if (told - looked < every)
 			continue;
 		if (crowd->held)

@@ -17,13 +17,14 @@ int sinks_event(struct sink *first, const struct event *event)
 	return err;
 }
 
-int sinks_whole(struct sink *first, const struct whole_call *call)
+int sinks_wholes(struct sink *first, const struct whole_call *calls,
+		 size_t count)
 {
 	struct sink *sink;
 	int err = 0;
 
 	for (sink = first; sink; sink = sink->next)
-		err = first_error(err, sink->ops->whole(sink, call));
+		err = first_error(err, sink->ops->wholes(sink, calls, count));
 	return err;
 }
 
@@ -38,7 +39,7 @@ void sinks_expect(struct sink *first, const struct function *function,
 bool sinks_take_wholes(const struct sink *first)
 {
 	for (; first; first = first->next)
-		if (!first->ops->whole)
+		if (!first->ops->wholes)
 			return false;
 	return true;
 }

@@ -305,8 +305,12 @@ struct sink_ops {
 	 */
 	int (*event)(struct sink *sink, const struct event *event);
 
-	/* The same of a call as a whole. NULL: it wants to see its events. */
-	int (*whole)(struct sink *sink, const struct whole_call *call);
+	/*
+	 * The same of calls as a whole, in their order, one or many. NULL: it wants to
+	 * see their events.
+	 */
+	int (*wholes)(struct sink *sink, const struct whole_call *calls,
+		      size_t count);
 
 	/* Whether it tells when each call was made, or how long each took; else some
 	   may be told of as untimed. NULL: it doesn't. */
@@ -336,7 +340,8 @@ struct sink_ops {
 
 /* Hands an event to each sink of a list; the first error is returned. */
 int sinks_event(struct sink *first, const struct event *event);
-int sinks_whole(struct sink *first, const struct whole_call *call);
+int sinks_wholes(struct sink *first, const struct whole_call *calls,
+		 size_t count);
 void sinks_expect(struct sink *first, const struct function *function,
 		  pid_t pid, const uint64_t arguments[WHOLE_ARGUMENTS]);
 int sinks_count(struct sink *first, const struct call_count *count);

@@ -139,6 +139,14 @@ struct task_calls {
 	struct kernel_books books;
 };
 
+/* Calls that sinks are told of at once: what each of them needs for that is done once. */
+#define WHOLE_RUN 32
+
+struct whole_run {
+	size_t count;
+	struct whole_call calls[WHOLE_RUN];
+};
+
 /* A function caught at one address of a space. */
 struct probe {
 	struct point point;
@@ -208,7 +216,7 @@ void prober_emit(struct prober *prober, const struct event *event);
 
 /* The same from an engine that has been asked, or of many calls at once. */
 void prober_tell(struct prober *prober, const struct event *event);
-void prober_tell_whole(struct prober *prober, const struct whole_call *call);
+void prober_tell_wholes(struct prober *prober, const struct whole_run *run);
 void prober_count(struct prober *prober, const struct call_count *count);
 
 /*
@@ -254,12 +262,16 @@ bool unwatched_is_same(struct task_calls *calls,
 /* ---- whole.c ---- */
 
 /*
- * Tells of a call of an engine's that is over, all but its .id filled in. slot:
- * where its return address lies. Returns false, and tells nothing, when something
- * runs that it may have to do with: then it goes by moments.
+ * A call of an engine's that is over, the next one's place in the run, all but its .id
+ * filled in, is added to it: who does that tells of the run before anything else.
+ * slot: where its return address lies. False, and it isn't added, when something runs
+ * that it may have to do with: then it goes by moments.
  */
-bool whole_tell(struct probe_space *space, struct task *task,
-		struct whole_call *call, taddr_t slot, taddr_t return_address);
+bool whole_add(struct probe_space *space, struct task *task,
+	       struct whole_run *run, taddr_t slot, taddr_t return_address);
+
+/* To all sinks; none are left in it. */
+void whole_tell(struct probe_space *space, struct whole_run *run);
 
 /* ---- engine.c ---- */
 

@@ -32,9 +32,10 @@ void prober_tell(struct prober *prober, const struct event *event)
 	note_error(prober, sinks_event(prober->config.sinks, event));
 }
 
-void prober_tell_whole(struct prober *prober, const struct whole_call *call)
+void prober_tell_wholes(struct prober *prober, const struct whole_run *run)
 {
-	note_error(prober, sinks_whole(prober->config.sinks, call));
+	note_error(prober,
+		   sinks_wholes(prober->config.sinks, run->calls, run->count));
 }
 
 void prober_count(struct prober *prober, const struct call_count *count)

@@ -109,8 +109,8 @@ static int on_event(struct sink *sink UNUSED, const struct event *event UNUSED)
 	return 0;
 }
 
-static int on_whole(struct sink *sink UNUSED,
-		    const struct whole_call *call UNUSED)
+static int on_wholes(struct sink *sink UNUSED,
+		     const struct whole_call *calls UNUSED, size_t count UNUSED)
 {
 	return 0;
 }
@@ -135,7 +135,7 @@ static void on_free(struct sink *sink)
 
 static const struct sink_ops sink_ops = {
 	.event = on_event,
-	.whole = on_whole,
+	.wholes = on_wholes,
 	.flush = on_flush,
 	.finish = on_flush,
 	.free = on_free,
