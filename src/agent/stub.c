@@ -76,6 +76,17 @@ static int copy_first(const struct stub_config *config, taddr_t to,
 	return size < 0 ? size : 0;
 }
 
+/* Its size is its first argument, no more is to be known, and its return is seen. */
+static bool has_its_size_alone(unsigned failure)
+{
+	const unsigned plan =
+		agent_act(AGENT_RESIZES, AGENT_NO_ARGUMENT, AGENT_NO_ARGUMENT) |
+		AGENT_ENTRY_ONLY | AGENT_REPLACES;
+
+	return (failure & plan) ==
+	       agent_act(AGENT_ACQUIRES, 0, AGENT_NO_ARGUMENT);
+}
+
 static uint32_t hook_of(const struct stub_config *config)
 {
 	const struct agent_header *header = (const void *)agent_image;
@@ -84,7 +95,8 @@ static uint32_t hook_of(const struct stub_config *config)
 	case STUB_WATCHES:
 		return header->watch;
 	case STUB_SAMPLES:
-		return header->sample;
+		return has_its_size_alone(config->failure) ? header->acquire :
+							     header->sample;
 	case STUB_RELEASES:
 		return header->release;
 	case STUB_WALKS:

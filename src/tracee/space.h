@@ -29,7 +29,7 @@ struct replaced_returns {
  * to one of these addresses, and so far above its stack pointer then lies the caller's
  * return address.
  */
-#define OWN_FRAMES 4
+#define OWN_FRAMES 5
 
 struct own_frames {
 	taddr_t returns[OWN_FRAMES]; /* 0: no more */

@@ -35,6 +35,7 @@
 #include "sysdeps/linux/procfs.h"
 #include "sysdeps/x86_64/agent/image.h"
 #include "sysdeps/x86_64/agent/marks.h"
+#include "tracee/space.h"
 #include "tracee/syscall.h"
 #include "unit.h"
 
@@ -2859,6 +2860,7 @@ END_TEST
 /* What asks for bytes, and gets them there; which may ask for more. */
 static long acquired;
 static bool asks_within;
+static long asks_for;
 
 static long acquires(long bytes, long b, long c, long d, long e, long f)
 {
@@ -2868,7 +2870,7 @@ static long acquires(long bytes, long b, long c, long d, long e, long f)
 	if (!asks_within)
 		return acquired;
 	asks_within = false;
-	return slot(SURELY, 0, 0, 0, 0, 0);
+	return slot(asks_for, 0, 0, 0, 0, 0);
 }
 
 static unsigned long released;
@@ -2940,6 +2942,7 @@ static bool set_up_sampled(void)
 	memset(&watched_original, 0, sizeof(watched_original));
 	released = 0;
 	asks_within = false;
+	asks_for = SURELY;
 	acquired = 0x123450;
 	set_up(AGENT_WATCHES | AGENT_SAMPLES);
 	gate->depth = 8;
@@ -3075,11 +3078,86 @@ START_TEST(what_is_asked_for_within_another_call_is_none)
 		ck_assert_uint_eq(watched.entries, 0);
 		ck_assert_uint_eq(own_entry()->left, 999);
 		ck_assert_uint_eq(own_entry()->within, 0);
+		asks_within = true;
+		asks_for = 1;
+		ck_assert_int_eq(acquire(1), acquired);
+		ck_assert(!asks_within);
+		ck_assert_uint_eq(own_entry()->left, 998);
 		ck_assert_int_eq(acquire(SURELY), acquired);
 		read_watched();
 		ck_assert_uint_eq(watched.entries, 1);
 	}
 	tear_down();
+}
+END_TEST
+
+static unsigned told_with(long bytes, uint64_t left)
+{
+	memset(&watched, 0, sizeof(watched));
+	own_entry()->left = left;
+	ck_assert_int_eq(acquire(bytes), acquired);
+	read_watched();
+	ck_assert_uint_eq(own_entry()->within, 0);
+	return watched.entries;
+}
+
+/* None is taken for one byte, and none is negative: only what is left may be, where a
+   handler has come in between. */
+START_TEST(sizes_count_as_what_they_are)
+{
+	if (set_up_sampled()) {
+		ck_assert_uint_eq(told_with(0, 1000), 0);
+		ck_assert_uint_eq(own_entry()->left, 999);
+		ck_assert_uint_eq(told_with(0, 1), 1);
+		ck_assert_uint_eq(told_with(2, 3), 0);
+		ck_assert_uint_eq(own_entry()->left, 1);
+		ck_assert_uint_eq(told_with(2, 2), 1);
+		ck_assert_uint_eq(told_with(1, (uint64_t)-5), 1);
+		ck_assert_uint_eq(told_with(-1, SURELY), 1);
+		ck_assert_uint_eq(told_with(INT64_MIN, SURELY), 1);
+		ck_assert_uint_lt(own_entry()->left, SURELY);
+		gate->on = 0;
+		ck_assert_uint_eq(told_with(1, 1000), 0);
+		ck_assert_uint_eq(own_entry()->left, 1000);
+	}
+	tear_down();
+}
+END_TEST
+
+/* A call that was jumped out of; one of a thread that has ended in it. */
+START_TEST(what_is_over_stands_for_nothing)
+{
+	if (set_up_sampled()) {
+		struct agent_thread *own = own_entry();
+		const uint32_t tid = own->tid;
+
+		own->within = (uintptr_t)&own - 0x8000;
+		ck_assert_uint_eq(told_with(1, 1000), 0);
+		ck_assert_uint_eq(own->left, 999);
+		own->within = (uintptr_t)&own + sizeof(own);
+		own->tid = tid + 1;
+		ck_assert_uint_eq(told_with(1, 1000), 0);
+		ck_assert_uint_eq(own->left, 999);
+		ck_assert_uint_eq(own->tid, tid);
+		own->tid = tid + 1;
+		ck_assert_uint_eq(told_with(1, 1000), 0);
+		ck_assert_uint_eq(own->left, 999);
+		ck_assert_uint_eq(own->tid, tid);
+	}
+	tear_down();
+}
+END_TEST
+
+/* Who walks over stacks finds the way above each hook that calls. */
+START_TEST(all_calls_of_hooks_are_known)
+{
+	static const uint8_t call[] = AGENT_CALL;
+	size_t at, count = 0;
+
+	for (at = 0; at + sizeof(call) <= agent_image_size; at++)
+		count += !memcmp(agent_image + at, call, sizeof(call));
+	ck_assert_uint_gt(count, 0);
+	ck_assert_uint_le(count, OWN_FRAMES);
 }
 END_TEST
 
@@ -4810,6 +4888,9 @@ int main(void)
 	tcase_add_test(tests, what_is_chosen_is_told_and_marked);
 	tcase_add_test(tests, bytes_are_marked_at_random);
 	tcase_add_test(tests, what_is_asked_for_within_another_call_is_none);
+	tcase_add_test(tests, sizes_count_as_what_they_are);
+	tcase_add_test(tests, what_is_over_stands_for_nothing);
+	tcase_add_test(tests, all_calls_of_hooks_are_known);
 	tcase_add_test(tests, within_a_call_is_not_far_below_it);
 	tcase_add_test(tests, what_is_chosen_is_known_at_the_trap);
 	tcase_add_test(tests, marks_find_no_place);

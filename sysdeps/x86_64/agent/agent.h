@@ -57,7 +57,16 @@ _Static_assert(offsetof(struct agent_stub, copy) == AGENT_STUB_COPY,
 	       "as hook.S has it");
 _Static_assert(sizeof(struct agent_stub) == AGENT_STUB_SIZE, "no holes");
 _Static_assert(sizeof(struct agent_thread) == 64, "a cache line");
-_Static_assert(offsetof(struct agent_thread, within) == 48, "as hook.S has it");
+_Static_assert(offsetof(struct agent_thread, tid) == 8 &&
+		       offsetof(struct agent_thread, rate) == 36 &&
+		       offsetof(struct agent_thread, left) == 40 &&
+		       offsetof(struct agent_thread, within) == 48 &&
+		       offsetof(struct agent_shared, threads) == 128 &&
+		       AGENT_THREADS == 1 << (64 - 54),
+	       "as hook.S has it");
+_Static_assert(offsetof(struct agent_gate, tid_offset) == 48 &&
+		       offsetof(struct agent_gate, rate) == 56,
+	       "as hook.S has it");
 _Static_assert(offsetof(struct agent_frame, chosen) == 80, "as hook.S has it");
 _Static_assert(offsetof(struct agent_frame, slot) == 88, "as hook.S has it");
 _Static_assert(AGENT_MARK_LINES == 1 << (64 - 49), "as hook.S has it");

@@ -90,6 +90,12 @@ static void measure_hook(const struct config *config,
 		own_add(&block_at(config, thread->block)->told_ticks, took);
 }
 
+static __attribute__((noinline)) bool
+gives_back_marked(const struct agent_frame *frame)
+{
+	return agent_is_marked(&agent_shared.marks, frame->arguments[0]);
+}
+
 /* It is told of at the trap; what was chosen is to be known there. */
 static enum way go_chosen_by_trap(const struct config *config,
 				  struct agent_thread *thread,
@@ -154,8 +160,7 @@ static enum way choose(const struct config *config, struct agent_frame *frame,
 		return go_by_trap(config);
 	if (agent_is_within(thread->within, frame->slot))
 		return BY_JUMP;
-	if (act != AGENT_ACQUIRES &&
-	    agent_is_marked(&agent_shared.marks, frame->arguments[0]))
+	if (act != AGENT_ACQUIRES && gives_back_marked(frame))
 		chosen = AGENT_CHOICE_LEFT | WAS_MARKED;
 	if (act != AGENT_RELEASES &&
 	    hits_mark(config, thread, asked_for(frame)))
@@ -208,8 +213,7 @@ unsigned agent_choose(struct agent_frame *frame, uint64_t fp)
 	if (agent_is_within(thread->within, frame->slot))
 		return BY_JUMP;
 	if ((int64_t)thread->left <= bytes || thread->rate != READ(rate) ||
-	    (act == AGENT_RESIZES &&
-	     agent_is_marked(&agent_shared.marks, frame->arguments[0])))
+	    (act == AGENT_RESIZES && gives_back_marked(frame)))
 		return choose_slowly(frame, fp);
 	own_add(&thread->left, -(uint64_t)bytes);
 	return pass_over(frame, thread);

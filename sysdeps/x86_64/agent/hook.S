@@ -16,7 +16,13 @@
 #define WAY           416
 #define MARKS         329920
 #define MARKED        2427072
+#define THREADS       128
+#define TID           8
+#define RATE          36
+#define LEFT          40
 #define WITHIN        48
+#define GATE_TID      48
+#define GATE_RATE     56
 #define FRAME         136
 
 	.section .header, "ax", @progbits
@@ -24,7 +30,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	51
+	.long	52
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end
@@ -38,6 +44,7 @@ agent_header:
 	.long	agent_filter
 	.long	agent_count_only
 	.long	agent_record
+	.long	agent_acquire, 0
 	.fill	7, 8, 0
 
 	.text
@@ -208,6 +215,49 @@ agent_sample:
 	mov	%rsp, %rdi
 	call	agent_chosen
 	return_result
+
+/*
+ * The same in short, for most of them: what has nothing but its size (the first of three
+ * arguments at most), lies in no other call, and isn't chosen.
+ */
+	.p2align 5
+agent_acquire:
+	cmpq	$0, agent_gate(%rip)
+	je	8f
+	mov	%fs:0, %rax
+	mov	%rax, %r10
+	shr	$6, %r10
+	movabs	$0x9e3779b97f4a7c15, %rcx
+	imul	%rcx, %r10
+	shr	$54, %r10
+	shl	$6, %r10
+	lea	agent_shared + THREADS(%rip), %rcx
+	add	%rcx, %r10
+	cmp	%rax, (%r10)
+	jne	agent_sample
+	mov	agent_gate + GATE_TID(%rip), %rcx
+	mov	%fs:(%rcx), %eax	/* if it is 0, this is no thread's number */
+	cmp	%eax, TID(%r10)
+	jne	agent_sample
+	mov	RATE(%r10), %ecx
+	cmp	%rcx, agent_gate + GATE_RATE(%rip)
+	jne	agent_sample
+	cmpq	$0, WITHIN(%r10)
+	jne	agent_sample
+	test	%rdi, %rdi
+	jle	agent_sample
+	cmp	%rdi, LEFT(%r10)
+	jle	agent_sample
+	sub	%rdi, LEFT(%r10)
+	mov	%rsp, WITHIN(%r10)
+	sub	$FRAME, %rsp
+	mov	%r10, 80(%rsp)
+	call	*STUB_ORIGINAL(%r11)
+	mov	80(%rsp), %rcx
+	movq	$0, WITHIN(%rcx)
+	add	$FRAME, %rsp
+	ret
+8:	jmp	*STUB_ORIGINAL(%r11)
 
 /*
  * … and of releases only those of blocks that are marked. The functions have

@@ -24,7 +24,7 @@
  */
 
 #define AGENT_MAGIC   0x746e656761544c43ull /* "CLTagent" */
-#define AGENT_VERSION 51
+#define AGENT_VERSION 52
 
 #define AGENT_CODE_SIZE      0x7000
 #define AGENT_STUBS_OFFSET   AGENT_CODE_SIZE
@@ -65,6 +65,8 @@ struct agent_header {
 	uint32_t tally; /* … where calls are counted when they begin, no more */
 	uint32_t record; /* … where what is recorded when it has returned is noted
 			    before */
+	uint32_t acquire; /* as .sample, of what can be told by its size alone */
+	uint32_t unused;
 	/* The following is set before boot is entered. */
 	uint64_t boot_what;   /* enum agent_boot */
 	uint64_t shared_size; /* of what is to be shared; 0: nothing */
@@ -314,15 +316,15 @@ struct agent_gate {
 				 calltrap may be */
 	uint64_t blocks;   /* offset of the first, in what is shared */
 	uint64_t block_size;
-	uint64_t ring_words;    /* a power of two; 0: there are none */
-	int64_t errno_offset;   /* from the thread pointer; 0: not known */
-	int64_t tid_offset;     /* … of the thread's number; likewise */
+	uint64_t ring_words; /* a power of two; 0: there are none */
+	int64_t tid_offset; /* of the thread's number, from the thread pointer; 0:
+			       not known */
+	/* SAMPLES: how often .mean is doubled: it may change while hooks run. */
+	uint64_t rate;
+	int64_t errno_offset;   /* likewise */
 	uint64_t capture_bytes; /* no more of each; AGENT_CAPTURE_MOST or less */
 	uint64_t depth; /* so many frames of each watched call's stack */
-	/* SAMPLES: bytes from one mark to the next, and how often that is
-	   doubled: it may change while hooks run. */
-	uint64_t mean;
-	uint64_t rate;
+	uint64_t mean;  /* SAMPLES: bytes from one mark to the next */
 	/* What boot has done. */
 	uint64_t booted;     /* enum agent_boot */
 	int64_t boot_result; /* descriptor, or a negative errno */
