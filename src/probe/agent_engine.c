@@ -11,9 +11,6 @@
 #include "probe/agent_private.h"
 #include "tracee/patch.h"
 
-/* Rings of a busy thread hold some 15,000 calls. */
-#define READ_EVERY (2 * 1000 * 1000)
-
 /* So many at once: rings are filling while they are told, and are read on. */
 #define MANY_RECORDS 4096
 
@@ -167,10 +164,41 @@ static void look_after(struct agent_space *space, uint64_t now)
 	agent_note_missed(space, blind, now);
 }
 
+/* Watched calls are read in between, where many come. */
+static bool is_in_between(const struct agent_engine *engine, uint64_t now)
+{
+	return engine->mode & AGENT_WATCHES &&
+	       now < engine->drained + AGENT_PAUSE_MOST;
+}
+
+static void look_after_all(struct agent_engine *engine, uint64_t now)
+{
+	struct agent_space *space;
+
+	if (is_in_between(engine, now))
+		return;
+	ticks_adjust(&engine->ticks);
+	for (space = engine->spaces; space; space = space->next)
+		look_after(space, now);
+	engine->drained = now;
+}
+
+static uint64_t tell_some(struct agent_engine *engine, uint64_t now,
+			  uint64_t pause)
+{
+	const size_t told = agent_tell_some(engine);
+	const uint64_t pace = agent_pace(&engine->pace, now, told);
+
+	if (told >= MANY_RECORDS)
+		return clock_now();
+	return now +
+	       (engine->mode & AGENT_WATCHES && pace < pause ? pace : pause);
+}
+
 static void drain(struct event_source *source, uint64_t now)
 {
 	struct agent_engine *engine = agent_engine_of_source(source);
-	uint64_t pause = engine->mode & AGENT_WITH_RINGS ? READ_EVERY :
+	uint64_t pause = engine->mode & AGENT_WITH_RINGS ? AGENT_PAUSE_MOST :
 							   BEAT_EVERY;
 	struct agent_space *space;
 
@@ -178,20 +206,14 @@ static void drain(struct event_source *source, uint64_t now)
 		source->due = 0;
 		return;
 	}
-	ticks_adjust(&engine->ticks);
-	for (space = engine->spaces; space; space = space->next)
-		look_after(space, now);
+	look_after_all(engine, now);
 	for (space = engine->spaces; space; space = space->next) {
 		pause = agent_tables_make(space) ?
 				0 :
 				agent_pause_for_walkers(space, pause);
 		pause = agent_pause_for_tallies(space, pause);
 	}
-	engine->drained = now;
-	if (agent_tell_some(engine) >= MANY_RECORDS)
-		source->due = clock_now();
-	else
-		source->due = now + pause;
+	source->due = tell_some(engine, now, pause);
 }
 
 /* The clock isn't read once more: we may lose the processor in between. */

@@ -247,6 +247,12 @@ struct watched_call {
 	bool whole; /* an entry that has its return in it, see agent_wholes.c */
 };
 
+/* How often rings are read. */
+struct agent_pace {
+	uint64_t read;  /* when, the last time */
+	uint64_t pause; /* since then */
+};
+
 /* Modes in which stacks are walked over in the process. */
 #define AGENT_WITH_ROWS (AGENT_WATCHES | AGENT_STACKS)
 
@@ -298,13 +304,22 @@ struct agent_engine {
 		       uint64_t now);
 	void *context;
 	uint64_t drained; /* when */
-	bool telling;     /* what is told leads to nothing else being told */
+	struct agent_pace pace;
+	bool telling; /* what is told leads to nothing else being told */
 	struct shared_cost cost; /* of spaces that are over */
 	struct agent_engine_report report;
 };
 
 /* It may take longer than hooks are patient: so many are told without a sign. */
 #define AGENT_MANY_TOLD 4096
+
+/* ---- agent_pace.c ---- */
+
+/* Rings of a busy thread hold some 15,000 calls. */
+#define AGENT_PAUSE_MOST (2 * 1000 * 1000)
+
+/* Until rings are read again: by how many calls have come since the last time. */
+uint64_t agent_pace(struct agent_pace *pace, uint64_t now, size_t told);
 
 /* ---- agent_reading.c ---- */
 

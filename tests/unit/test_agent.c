@@ -4732,6 +4732,35 @@ static void walk_without_system_calls(void)
 				  within.after == place_of_returns);
 }
 
+/* Told so many each 100 us, until it doesn't change any more. */
+static uint64_t pace_of(struct agent_pace *pace, size_t told)
+{
+	uint64_t now = pace->read, pause = 0;
+	unsigned i;
+
+	for (i = 0; i < 8; i++) {
+		now += 100 * 1000;
+		pause = agent_pace(pace, now, told);
+	}
+	return pause;
+}
+
+START_TEST(rings_are_read_the_sooner_the_more_calls_come)
+{
+	struct agent_pace pace = { .read = 1000 };
+
+	ck_assert_uint_eq(pace_of(&pace, 0), AGENT_PAUSE_MOST);
+	ck_assert_uint_eq(pace_of(&pace, 1), AGENT_PAUSE_MOST);
+	ck_assert_uint_eq(pace_of(&pace, 64), 800 * 1000);
+	/* Such are read by who does little else. */
+	ck_assert_uint_eq(pace_of(&pace, 1000), AGENT_PAUSE_MOST);
+	ck_assert_uint_eq(pace_of(&pace, 100), 512 * 1000);
+	ck_assert_uint_eq(agent_pace(&pace, pace.read + 1, 0), 1024 * 1000);
+	ck_assert_uint_eq(agent_pace(&pace, pace.read + 1, 0),
+			  AGENT_PAUSE_MOST);
+}
+END_TEST
+
 START_TEST(who_walks_over_a_known_stack_asks_nobody)
 {
 	int status;
@@ -4938,6 +4967,7 @@ int main(void)
 	tcase_add_test(tests, memory_that_came_elsewhere_is_not_taken_for_ours);
 	tcase_add_test(tests, handlers_walk_on_stacks_of_their_own);
 	tcase_add_test(tests, who_walks_over_a_known_stack_asks_nobody);
+	tcase_add_test(tests, rings_are_read_the_sooner_the_more_calls_come);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
