@@ -49,7 +49,7 @@ static struct heap_use *use_of(struct heap *heap, const struct heap_act *act)
 
 static void count_time(struct heap_use *use, const struct heap_act *act)
 {
-	if (act->end <= act->begin)
+	if (act->untimed || act->end <= act->begin)
 		return;
 	use->timed++;
 	use->total_ns += act->end - act->begin + act->correction;
@@ -244,7 +244,7 @@ void heap_count_acquired(struct heap *heap, struct site *site,
 	if (site->function->family->has_size)
 		log_histogram_add_many(&site->sizes, size ? size - 1 : 0,
 				       blocks);
-	if (act->end > act->begin) {
+	if (!act->untimed && act->end > act->begin) {
 		log_histogram_add(&site->times, act->end - act->begin);
 		site->total_ns += act->end - act->begin + act->correction;
 	}

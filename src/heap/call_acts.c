@@ -262,14 +262,12 @@ static struct heap_act ended_act(const struct heap_act *begun,
 	uint64_t duration = event_duration(event) + !event_duration(event);
 	struct heap_act act = *begun;
 
-	if (event->call->untimed)
-		duration = 0;
+	act.untimed = event->call->untimed;
 	act.begin = event->time - duration;
 	act.end = event->time;
 	act.sampling = sampling_of(event->call);
 	act.rate = event->call->chosen.rate;
-	act.correction =
-		duration ? event_mean_duration(event) - (int64_t)duration : 0;
+	act.correction = event_mean_duration(event) - (int64_t)duration;
 	act.failed = !family_succeeded(act.function, arch->result(event->regs),
 				       arch->word_size);
 	return act;
@@ -381,6 +379,7 @@ static void begin_whole(struct call_acts *acts, const struct whole_call *call,
 	ret->begin = call->time;
 	ret->end = 0;
 	ret->correction = 0;
+	ret->untimed = call->untimed;
 	ret->tid = call->tid;
 	ret->stack = call->stack;
 	ret->handle = function->handle.kind != OPERAND_RESULT ?
@@ -405,11 +404,10 @@ static void end_whole(const struct whole_call *call, struct heap_act *act)
 {
 	const uint64_t took = call->end > call->time ? call->end - call->time :
 						       0;
-	const uint64_t known = call->untimed ? 0 : took + !took;
 
-	act->begin = call->end - known;
+	act->begin = call->end - took - !took;
 	act->end = call->end;
-	act->correction = call->untimed ? 0 : -(int64_t)!took;
+	act->correction = -(int64_t)!took;
 	act->failed = !family_succeeded(act->function, call->result,
 					sizeof(call->result));
 	if (!act->failed)

@@ -62,6 +62,14 @@ uint64_t heap_sample(const struct heap *heap)
 	return heap->sampler.mean;
 }
 
+int64_t heap_total_time(const struct heap *heap, int64_t timed_ns,
+			uint64_t timed, uint64_t calls)
+{
+	if (heap_sample(heap) || timed == calls || !timed)
+		return timed_ns;
+	return (double)timed_ns * (double)calls / (double)timed;
+}
+
 void heap_set_rate(struct heap *heap, unsigned rate, uint64_t now)
 {
 	const uint64_t time = heap_time(heap, now);

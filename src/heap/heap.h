@@ -43,6 +43,7 @@ struct heap_act {
 				 else 0 */
 	uint64_t old_size;
 	bool failed;     /* by family_succeeded() */
+	bool untimed;    /* .begin is no use for how long it took */
 	bool unkept;     /* what it acquires isn't to be kept */
 	bool is_further; /* another handle of a call that was told */
 	enum heap_sampling sampling;
@@ -58,15 +59,6 @@ struct heap_act {
 static inline uint64_t heap_mean_time(int64_t total, uint64_t count)
 {
 	return total > 0 && count ? total / count : 0;
-}
-
-/* Of all calls, where some were timed. */
-static inline int64_t heap_total_time(int64_t total, uint64_t timed,
-				      uint64_t calls)
-{
-	return timed == calls || !timed ?
-		       total :
-		       (int64_t)((double)total * (double)calls / (double)timed);
 }
 
 /* Where bounds lie. What doesn't fit is counted, never lost in silence. */
@@ -133,6 +125,10 @@ struct heap_outcome {
 
 /* As of heap_options: bytes a sample, by now; 0: every block is kept. */
 uint64_t heap_sample(const struct heap *heap);
+
+/* How long all calls took, where some were timed; of what is sampled: these. */
+int64_t heap_total_time(const struct heap *heap, int64_t timed_ns,
+			uint64_t timed, uint64_t calls);
 
 /*
  * That number is the one of heap_options, doubled so often from now on. What

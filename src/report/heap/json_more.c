@@ -22,11 +22,11 @@ static json_t *calls_of(const struct heap_export *export)
 		json_set_number(object, "failed", use->failed);
 		json_set_number(object, "bytes", use->bytes);
 		json_set_number(object, "timed", use->timed);
-		json_set_number(object, "total_time",
-				heap_mean_time(heap_total_time(use->total_ns,
-							       use->timed,
-							       use->calls),
-					       1));
+		json_set_number(
+			object, "total_time",
+			heap_mean_time(heap_total_time(heap, use->total_ns,
+						       use->timed, use->calls),
+				       1));
 		json_array_append_new(array, object);
 	}
 	return array;

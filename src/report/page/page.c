@@ -112,7 +112,7 @@ static void add_amounts(struct page *page, const struct viewer_site *row)
 	page_data_add(data, PAGE_TEMPORARY_BLOCKS, site->temporary.blocks);
 	page_data_add(data, PAGE_TEMPORARY_BYTES, site->temporary.bytes);
 	page_data_add(data, PAGE_NS,
-		      heap_mean_time(heap_total_time(site->total_ns,
+		      heap_mean_time(heap_total_time(heap, site->total_ns,
 						     site->times.count,
 						     site->alloc_blocks),
 				     1));

@@ -332,6 +332,7 @@ static inline unsigned words_of(const struct pieces *pieces)
  * be written once more, and the call begins now, behind all that was told of meanwhile.
  */
 static inline bool end_entry(const struct config *config,
+			     const struct agent_thread *thread,
 			     struct agent_frame *frame,
 			     const struct ring_entry *entry)
 {
@@ -343,7 +344,7 @@ static inline bool end_entry(const struct config *config,
 					entry->words),
 			     1))
 		return true;
-	frame->began = ticks();
+	frame->began = exact_stamp(entry->block, thread, sole_now());
 	return false;
 }
 
@@ -375,7 +376,7 @@ void write_entry(const struct config *config, const struct agent_thread *thread,
 			put_word(&entry, stack->frames[i]);
 		put_word(&entry, name);
 		put_pieces(&entry, pieces);
-		if (end_entry(config, frame, &entry)) {
+		if (end_entry(config, thread, frame, &entry)) {
 			note_entered(thread, frame, &entry);
 			return;
 		}
@@ -399,7 +400,7 @@ static inline void write_known(const struct config *config,
 				 name, AGENT_WATCH_SHORT, words, &entry))
 			return;
 		put_pieces(&entry, pieces);
-	} while (!end_entry(config, frame, &entry));
+	} while (!end_entry(config, thread, frame, &entry));
 	note_entered(thread, frame, &entry);
 }
 
@@ -539,7 +540,7 @@ static void write_begin(const struct config *config,
 		put_word(&entry, caller);
 		put_word(&entry, 0);
 		put_pieces(&entry, pieces);
-	} while (!end_entry(config, frame, &entry));
+	} while (!end_entry(config, thread, frame, &entry));
 }
 
 static inline bool find_pieces_first(const struct config *config,

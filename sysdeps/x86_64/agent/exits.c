@@ -89,7 +89,7 @@ void note_return(const struct config *config, const struct agent_frame *frame,
 		 !write_behind(config, block, thread, frame, now))
 		while (!write_return(config, block, thread->tid, frame, now,
 				     kind, stored))
-			now = ticks();
+			now = exact_stamp(block, thread, sole_now());
 	revoke_others(thread);
 }
 

@@ -30,7 +30,7 @@
 	.hidden	agent_header
 agent_header:
 	.quad	0x746e656761544c43
-	.long	54
+	.long	55
 	.long	agent_boot
 	.long	agent_hook
 	.long	agent_end

@@ -11,14 +11,18 @@
 uint64_t exact_stamp(struct agent_block *block,
 		     const struct agent_thread *thread, uint64_t sole)
 {
-	uint64_t before, now;
+	uint64_t before, now, seen;
 
 	do {
 		before = __atomic_load_n(&block->read, __ATOMIC_RELAXED);
+		seen = sole;
 		now = ticks_behind() | AGENT_TIMED;
-		if ((uint32_t)sole != thread->block || is_forked())
+		sole = sole_now();
+		if (((uint32_t)sole != thread->block && sole == seen) ||
+		    is_forked())
 			return now;
-	} while (!change_own_word(&block->read, before, now + 1));
+	} while (sole != seen ||
+		 !change_own_word(&block->read, before, now + 1));
 	__atomic_store_n(&block->sole, sole, __ATOMIC_RELEASE);
 	return now;
 }

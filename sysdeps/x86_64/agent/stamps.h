@@ -48,14 +48,18 @@ static inline uint64_t stamp_of_entry(const struct config *config,
 				      const struct agent_thread *thread)
 {
 	struct agent_block *block;
-	uint64_t sole;
+	uint64_t sole, now;
 
 	if (!thread || !thread->block)
 		return ticks();
 	block = block_at(config, thread->block);
 	sole = sole_now();
-	if (!sole)
-		return ticks() | AGENT_TIMED;
+	if (!sole) {
+		now = ticks() | AGENT_TIMED;
+		sole = sole_now();
+		if (__builtin_expect(!sole, 1))
+			return now;
+	}
 	return has_grant(block, sole) && !is_timed(block) ?
 		       stamp_of_before(block) :
 		       exact_stamp(block, thread, sole);

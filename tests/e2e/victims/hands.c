@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A thread is the only one to allocate, for a while that is another each time. Then it
-// hands blocks to other threads, which free them, and gets the same memory again at
-// once: that of all in one arena, without a cache of the thread's. Says how many calls
-// of malloc() there were, how many blocks were handed over, and came back.
+// A thread is the only one to allocate, for so many ms, and then for a while that is
+// another each time. Then it hands blocks to other threads, which free them, and gets the
+// same memory again at once: that of all in one arena, without a cache of the thread's.
+// Says how many calls of malloc() there were, how many blocks were handed over, and came
+// back.
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +36,7 @@ static long now(void)
 
 static void *take(void *unused)
 {
-	while (!over) {
+	for (; !over; sched_yield()) {
 		void *block = atomic_exchange(&handed, NULL);
 
 		if (block) {
@@ -66,7 +68,7 @@ static int hand_over(void)
 	freed = 0;
 	handed = block;
 	while (!freed)
-		;
+		sched_yield();
 	again = malloc(SIZE);
 	free(again);
 	return again == block;
@@ -81,6 +83,8 @@ int main(int argc, char **argv)
 
 	state = argc > 2 ? atoi(argv[2]) : 1;
 	mallopt(M_ARENA_MAX, 1);
+	if (argc > 3)
+		calls += stay_alone(now() + atoi(argv[3]) * MS);
 	for (i = 0; i < OTHERS; i++)
 		pthread_create(&others[i], NULL, take, NULL);
 	for (i = 0; i < rounds; i++) {
