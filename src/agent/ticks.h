@@ -44,7 +44,7 @@ uint64_t ticks_at(const struct ticks *ticks, uint64_t ns);
 static inline uint64_t ticks_length(const struct ticks *ticks, uint64_t count)
 {
 	/* Garbage is as good as any other number, but no undefined one. */
-	if (count > UINT64_MAX / 64)
+	if (count > UINT64_MAX / 8)
 		return 0;
 	return (uint64_t)(int64_t)((double)(int64_t)count * ticks->ns_per_tick);
 }

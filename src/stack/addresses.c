@@ -132,7 +132,9 @@ static void expect_inner(const struct unwind_space *own,
 			 unsigned outer)
 {
 	struct last_stack *last = own->last;
-	uint64_t hash = outer ? last->hashes[outer - 1] : last->complete;
+	uint64_t hash = outer          ? last->hashes[outer - 1] :
+			last->complete ? UINT64_C(0x94d049bb133111eb) :
+					 0;
 
 	while (inner--) {
 		hash = extend_hash(hash, addresses[inner],
