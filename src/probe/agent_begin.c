@@ -395,7 +395,7 @@ bool agent_keeps_traps_out(struct event_source *source, struct space *space,
 	space->untended = own->agent.net_alone;
 	/* The traps are planted now, and slots can be looked for. */
 	if (beginning->over && own->agent.state == AGENT_INSIDE)
-		source->due = now;
+		agent_look_soon(engine);
 	if (!beginning->over && own->agent.state == AGENT_OUTSIDE)
 		look_for_runner(own, now);
 	return !beginning->over;

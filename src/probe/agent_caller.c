@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "base/clock.h"
 #include "probe/agent_private.h"
 
 /*
@@ -176,7 +175,7 @@ static void note_call(struct agent_point *jump)
 	if (!entry || entry->called)
 		return;
 	entry->called = true;
-	jump->space->engine->source.due = clock_now();
+	agent_look_soon(jump->space->engine);
 }
 
 bool agent_jump_pass(struct agent_point *jump, struct task *task)

@@ -164,11 +164,17 @@ static void look_after(struct agent_space *space, uint64_t now)
 	agent_note_missed(space, blind, now);
 }
 
-/* Watched calls are read in between, where many come. */
+void agent_look_soon(struct agent_engine *engine)
+{
+	engine->look_is_wanted = true;
+	engine->source.due = clock_now();
+}
+
+/* Watched calls are read in between, where many come; the next time would be too late. */
 static bool is_in_between(const struct agent_engine *engine, uint64_t now)
 {
-	return engine->mode & AGENT_WATCHES &&
-	       now < engine->drained + AGENT_PAUSE_MOST;
+	return engine->mode & AGENT_WATCHES && !engine->look_is_wanted &&
+	       now + engine->pace.pause < engine->drained + AGENT_PAUSE_MOST;
 }
 
 static void look_after_all(struct agent_engine *engine, uint64_t now)
@@ -177,6 +183,7 @@ static void look_after_all(struct agent_engine *engine, uint64_t now)
 
 	if (is_in_between(engine, now))
 		return;
+	engine->look_is_wanted = false;
 	ticks_adjust(&engine->ticks);
 	for (space = engine->spaces; space; space = space->next)
 		look_after(space, now);

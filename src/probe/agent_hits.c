@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "probe/agent_private.h"
 
-#include "base/clock.h"
-
 /* Nobody else is told of the task at this trap, and it has just come to it. */
 static bool is_sole_owner(const struct trap_owner *owner,
 			  const struct task *task)
@@ -60,7 +58,7 @@ void agent_note_way(struct agent_space *space)
 		return;
 	ticks_gauge(&engine->ticks);
 	engine->report.reason = NULL;
-	engine->source.due = clock_now(); /* the rest, at leisure */
+	agent_look_soon(engine); /* the rest, at leisure */
 }
 
 /* Returns whether the task has gone to do something for us. */
@@ -92,7 +90,7 @@ static void note_hit(struct agent_point *own)
 {
 	if (own->stub < 0) {
 		if (!own->called)
-			own->space->engine->source.due = clock_now();
+			agent_look_soon(own->space->engine);
 		own->called = true;
 		return;
 	}
@@ -100,7 +98,7 @@ static void note_hit(struct agent_point *own)
 	if (own->hits & (own->hits - 1))
 		return;
 	own->space->looked = 0;
-	own->space->engine->source.due = clock_now();
+	agent_look_soon(own->space->engine);
 }
 
 static void tell_walk(struct agent_point *own, struct task *task)

@@ -303,7 +303,8 @@ struct agent_engine {
 	void (*missed)(void *context, pid_t pid, uint64_t calls, uint64_t since,
 		       uint64_t now);
 	void *context;
-	uint64_t drained; /* when */
+	uint64_t drained;    /* when all was looked after */
+	bool look_is_wanted; /* … which doesn't wait for its time */
 	struct agent_pace pace;
 	bool telling; /* what is told leads to nothing else being told */
 	struct shared_cost cost; /* of spaces that are over */
@@ -854,6 +855,9 @@ void agent_tables_free_kept(struct agent_engine *engine);
 
 struct agent_engine *agent_engine_of(struct engine *base);
 struct agent_engine *agent_engine_of_source(struct event_source *source);
+
+/* Something is to be caught, or seen to: at the next turn. */
+void agent_look_soon(struct agent_engine *engine);
 
 /* NULL: none of its points is caught by the agent, nor does it handle traps there. */
 struct agent_space *agent_find_space(const struct agent_engine *engine,
