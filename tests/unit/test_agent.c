@@ -1167,12 +1167,17 @@ static __attribute__((noinline)) bool call_watched(unsigned long count)
 
 static struct {
 	unsigned long entries, returns;
+	unsigned long timed, falls; /* earlier than the one before */
+	uint64_t time;
 	struct agent_watched entry, back; /* the last ones */
 } watched;
 
 static void see_watched(void *context, const struct agent_watched *one)
 {
 	(void)context;
+	watched.timed += one->time & AGENT_TIMED;
+	watched.falls += one->time < watched.time;
+	watched.time = one->time;
 	if (one->kind == AGENT_WATCH_ENTRY) {
 		watched.entries++;
 		watched.entry = *one;
@@ -3791,6 +3796,51 @@ START_TEST(a_call_is_told_once_wherever_its_thread_stands_for_long)
 }
 END_TEST
 
+/* As calltrap finds the thread with that block to be the only one that records. */
+static void let_alone(unsigned block)
+{
+	__atomic_store_n(&shared.memory->sole, UINT64_C(1) << 32 | block,
+			 __ATOMIC_SEQ_CST);
+}
+
+#define ALONE 1600
+
+START_TEST(who_is_alone_reads_the_clock_for_some_calls)
+{
+	if (watch(0)) {
+		unsigned long i;
+
+		learn();
+		ck_assert(call_watched(1));
+		read_watched();
+		memset(&watched, 0, sizeof(watched));
+		let_alone(1);
+		for (i = 0; i < ALONE / 100; i++) {
+			ck_assert(call_watched(100));
+			read_watched();
+		}
+		ck_assert_uint_eq(watched.entries, ALONE);
+		ck_assert_uint_eq(watched.returns, ALONE);
+		ck_assert_uint_eq(watched.falls, 0);
+		/* Both times of one call in AGENT_TIMED_OF, more or less. */
+		ck_assert_uint_ge(watched.timed, ALONE / AGENT_TIMED_OF);
+		ck_assert_uint_le(watched.timed, 4 * ALONE / AGENT_TIMED_OF);
+		ck_assert_uint_ne(shared.memory->sole, 0);
+		/* Another was: all are timed from then on. */
+		let_alone(2);
+		ck_assert(call_watched(1));
+		ck_assert_uint_eq(shared.memory->sole, 0);
+		read_watched();
+		watched.timed = 0;
+		ck_assert(call_watched(10));
+		read_watched();
+		ck_assert_uint_eq(watched.timed, 20);
+		ck_assert_uint_eq(watched.falls, 0);
+	}
+	tear_down();
+}
+END_TEST
+
 /* From places on the stack that differ, so that most walks are told of. */
 static __attribute__((noinline)) bool call_from_depth(size_t bytes)
 {
@@ -3811,6 +3861,7 @@ static void call_watched_once(void)
 	stepped.wrong |= !call_from_depth(16 * (number % 61 + 1));
 }
 
+/* Whoever else is there, or alone. */
 START_TEST(a_watched_call_is_told_once_wherever_its_thread_stands_for_long)
 {
 	const struct standing standing = { call_watched_once, stand_for_long,
@@ -3821,6 +3872,8 @@ START_TEST(a_watched_call_is_told_once_wherever_its_thread_stands_for_long)
 		learn();
 		read_watched();
 		memset(&watched, 0, sizeof(watched));
+		if (_i)
+			let_alone(1);
 		made = stand_everywhere(&standing);
 		ck_assert_uint_eq(watched.entries, made);
 		ck_assert_uint_eq(watched.returns, made);
@@ -4929,9 +4982,11 @@ int main(void)
 	tcase_add_loop_test(
 		tests, a_call_is_told_once_wherever_its_thread_stands_for_long,
 		0, 2);
-	tcase_add_test(
+	tcase_add_test(tests, who_is_alone_reads_the_clock_for_some_calls);
+	tcase_add_loop_test(
 		tests,
-		a_watched_call_is_told_once_wherever_its_thread_stands_for_long);
+		a_watched_call_is_told_once_wherever_its_thread_stands_for_long,
+		0, 2);
 	tcase_add_test(tests, who_is_jumped_out_of_loses_no_call);
 	tcase_add_loop_test(
 		tests, what_a_forked_child_was_about_to_tell_its_parent_tells,
