@@ -108,8 +108,9 @@ change(const struct held_totals *held, int64_t blocks, int64_t bytes,
 	return higher;
 }
 
-static void change_holder(struct heap_holder *holder, int64_t blocks,
-			  int64_t bytes, uint64_t time)
+static inline __attribute__((always_inline)) void
+change_holder(struct heap_holder *holder, int64_t blocks, int64_t bytes,
+	      bool has_size, uint64_t time)
 {
 	if (blocks > 0) {
 		holder->alloc_blocks += blocks;
@@ -119,7 +120,7 @@ static void change_holder(struct heap_holder *holder, int64_t blocks,
 					    &holder->peak_blocks,
 					    &holder->peak_bytes,
 					    &holder->peak_time },
-		     blocks, bytes, holder->family->has_size, time);
+		     blocks, bytes, has_size, time);
 }
 
 /* A site that is left alone since the peak holds what it held then: only before
@@ -169,41 +170,48 @@ static struct history_state after(struct history_state before, int64_t blocks,
 				       before.bytes + bytes };
 }
 
-/* What a resize gives back is replaced at once: that is no low water. */
-static void change_all(struct heap *heap, struct site *site, int64_t blocks,
-		       int64_t bytes, uint64_t time)
+/*
+ * What a resize gives back is replaced at once: that is no low water.
+ * Inline: of what is plain (heap/plain.c) most of it is known beforehand.
+ */
+static inline __attribute__((always_inline)) void
+change_each(struct heap *heap, struct site *site, int64_t blocks, int64_t bytes,
+	    uint64_t time, bool plain)
 {
 	const struct family *family = site->function->family;
 	struct ledger *ledger = heap_ledger(heap, family);
 	struct heap_total *total = &ledger->total;
+	const struct site *resizing = plain ? NULL : heap->resizing;
+	const bool has_size = plain || family->has_size;
 	const struct history_state before = { site->blocks, site->bytes };
 	const struct history_state all = { total->blocks, total->bytes };
 	const uint64_t since = heap_since(heap, time);
-	bool lasts = blocks > 0 || bytes > 0 || !heap->resizing;
+	bool lasts = blocks > 0 || bytes > 0 || !resizing;
 
 	keep_at_peak(ledger, site);
 	(void)change(&(struct held_totals){ &site->blocks, &site->bytes,
 					    &site->peak_blocks,
 					    &site->peak_bytes,
 					    &site->peak_time },
-		     blocks, bytes, family->has_size, time);
+		     blocks, bytes, has_size, time);
 	if (change(&(struct held_totals){ &total->blocks, &total->bytes,
 					  &total->peak_blocks,
 					  &total->peak_bytes,
 					  &total->peak_time },
-		   blocks, bytes, family->has_size, time)) {
+		   blocks, bytes, has_size, time)) {
 		ledger->peak_number++;
 		total->at_peak_blocks = total->blocks;
 	}
-	if (lasts || site != heap->resizing)
+	if (lasts || site != resizing)
 		change_history(heap, site, before, after(before, blocks, bytes),
 			       since);
 	if (lasts)
 		history_change(&ledger->history, since,
 			       after(all, blocks, bytes));
-	change_holder(site->library_holder, blocks, bytes, time);
-	if (site->component_holder)
-		change_holder(site->component_holder, blocks, bytes, time);
+	change_holder(site->library_holder, blocks, bytes, has_size, time);
+	if (!plain && site->component_holder)
+		change_holder(site->component_holder, blocks, bytes, has_size,
+			      time);
 }
 
 static void note_thread(struct site *site, uint16_t thread)
@@ -221,9 +229,10 @@ static void count_sample(struct site *site, uint64_t size,
 	sample_spread_add(&site->byte_spread, weight, size);
 }
 
-void heap_count_acquired(struct heap *heap, struct site *site,
-			 const struct heap_act *act, uint16_t thread,
-			 uint64_t size, const struct sample_weight *weight)
+static inline __attribute__((always_inline)) void
+count_acquired(struct heap *heap, struct site *site, const struct heap_act *act,
+	       uint16_t thread, uint64_t size,
+	       const struct sample_weight *weight, bool plain)
 {
 	const uint64_t blocks = weight->count, bytes = blocks * size;
 	struct ledger *ledger = heap_ledger(heap, site->function->family);
@@ -237,21 +246,35 @@ void heap_count_acquired(struct heap *heap, struct site *site,
 	site->alloc_bytes += bytes;
 	total->alloc_blocks += blocks;
 	total->alloc_bytes += bytes;
-	if (heap_is_sampled(heap, site->function->family))
+	if (!plain && heap_is_sampled(heap, site->function->family))
 		count_sample(site, size, weight);
 	history_change(&ledger->activity, heap_since(heap, act->end),
 		       (struct history_state){ total->alloc_blocks, 0 });
-	if (site->function->family->has_size)
+	if (plain || site->function->family->has_size)
 		log_histogram_add_many(&site->sizes, size ? size - 1 : 0,
 				       blocks);
 	if (!act->untimed && act->end > act->begin) {
 		log_histogram_add(&site->times, act->end - act->begin);
 		site->total_ns += act->end - act->begin + act->correction;
 	}
-	if (heap->options.timeline)
+	if (!plain && heap->options.timeline)
 		timeline_acquired(&heap->timeline, &site->times_of_blocks,
 				  heap_since(heap, act->end), blocks, bytes);
-	change_all(heap, site, blocks, bytes, act->end);
+	change_each(heap, site, blocks, bytes, act->end, plain);
+}
+
+void heap_count_acquired(struct heap *heap, struct site *site,
+			 const struct heap_act *act, uint16_t thread,
+			 uint64_t size, const struct sample_weight *weight)
+{
+	count_acquired(heap, site, act, thread, size, weight, false);
+}
+
+void heap_count_acquired_plainly(struct heap *heap, struct site *site,
+				 const struct heap_act *act, uint16_t thread)
+{
+	count_acquired(heap, site, act, thread, act->size, &WEIGHT_OF_ONE,
+		       true);
 }
 
 void heap_count_temporary(struct heap *heap, struct site *site, uint64_t size)
@@ -284,9 +307,9 @@ static void end_lifetime(struct site *site, uint64_t time, uint64_t birth,
 	}
 }
 
-void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
-		     uint64_t birth, uint64_t bytes, uint64_t blocks,
-		     enum gone why)
+static inline __attribute__((always_inline)) void
+count_gone(struct heap *heap, struct site *site, uint64_t time, uint64_t birth,
+	   uint64_t bytes, uint64_t blocks, enum gone why, bool plain)
 {
 	struct heap_total *total =
 		&heap_ledger(heap, site->function->family)->total;
@@ -297,9 +320,22 @@ void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
 	total->freed_bytes += bytes;
 	if (blocks)
 		end_lifetime(site, time, birth, blocks, why);
-	if (heap->options.timeline)
+	if (!plain && heap->options.timeline)
 		timeline_gone(&heap->timeline, &site->times_of_blocks,
 			      heap_since(heap, birth), heap_since(heap, time),
 			      blocks, bytes);
-	change_all(heap, site, -(int64_t)blocks, -(int64_t)bytes, time);
+	change_each(heap, site, -(int64_t)blocks, -(int64_t)bytes, time, plain);
+}
+
+void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
+		     uint64_t birth, uint64_t bytes, uint64_t blocks,
+		     enum gone why)
+{
+	count_gone(heap, site, time, birth, bytes, blocks, why, false);
+}
+
+void heap_count_gone_plainly(struct heap *heap, struct site *site,
+			     uint64_t time, uint64_t birth, uint64_t size)
+{
+	count_gone(heap, site, time, birth, size, 1, GONE_RELEASED, true);
 }

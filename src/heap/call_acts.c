@@ -453,6 +453,9 @@ void call_acts_whole(struct call_acts *acts, struct watched *process,
 	struct heap_act act;
 
 	process->calls++;
+	if (!acts->observer && !acts->off &&
+	    heap_take_plain(process->heap, call))
+		return;
 	begin_whole(acts, call, &act);
 	if (acts->observer)
 		tell_whole(&target, call, &act);

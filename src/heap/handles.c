@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap/private.h"
 
-#define BIRTH_SHIFT 10 /* struct live_block's 1024 ns */
-
-uint64_t heap_birth(const struct heap *heap, const struct live_block *block)
-{
-	return heap->options.start + ((uint64_t)block->birth << BIRTH_SHIFT);
-}
-
 static struct site *site_at(const struct heap *heap, uint32_t number)
 {
 	return heap->sites.all[number - 1];
@@ -71,15 +64,13 @@ static struct live_block block_of(const struct heap *heap,
 				  const struct heap_act *act)
 {
 	const uint64_t largest = (UINT64_C(1) << LIVE_SIZE_BITS) - 1;
-	const uint64_t latest = (UINT64_C(1) << LIVE_BIRTH_BITS) - 1;
-	const uint64_t birth = heap_since(heap, act->end) >> BIRTH_SHIFT;
 
 	_Static_assert(HEAP_RATES == 1 << LIVE_RATE_BITS, "any is kept");
 	return (struct live_block){
 		.handle = act->handle,
 		.size = act->size < largest ? act->size : largest,
 		.rate = act->rate,
-		.birth = birth < latest ? birth : latest,
+		.birth = heap_birth_of(heap, act->end),
 	};
 }
 

@@ -16,6 +16,7 @@
  * for one call of the program, that of the outermost function.
  */
 struct heap;
+struct whole_call;
 
 /* Whether what is acquired is among what is sampled. */
 enum heap_sampling {
@@ -212,6 +213,14 @@ struct heap_outcome heap_take_act(struct heap *heap, struct heap_act *act);
 
 /* A release that was told at its entry has returned, and has its .end. */
 void heap_act_timed(struct heap *heap, struct heap_act *act);
+
+/*
+ * Of nearly all calls that are whole (struct whole_call) all is known: such as
+ * another one by the same function from the same stack. What that would come to
+ * by the functions above, with nobody who wants to know the outcome, is done.
+ * False: it isn't such, and nothing was.
+ */
+bool heap_take_plain(struct heap *heap, const struct whole_call *call);
 
 /*
  * A call will not return (its thread has ended, the process has died, it was

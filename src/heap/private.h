@@ -32,6 +32,7 @@ struct known_act {
 	const char *given, *library; /* … by one of that library, by name */
 	stack_id stack;
 	uint32_t site;        /* 0: not known */
+	bool is_plain;        /* … by plain.c */
 	struct heap_use *use; /* NULL: likewise */
 };
 
@@ -105,6 +106,10 @@ struct heap {
 
 /* registry.c: what occurs again and again, each kept once. */
 const char *heap_library(struct heap *heap, const char *library);
+/* What is known of it; or NULL. */
+const struct known_act *heap_known(const struct heap *heap,
+				   const struct family_function *function,
+				   stack_id stack);
 /* Sets .library to that, and .site and .use as far as they are known. */
 void heap_recognise(struct heap *heap, struct heap_act *act);
 /* Of one that was recognised: they are these. */
@@ -189,6 +194,9 @@ uint64_t heap_act_weight(const struct heap *heap, const struct heap_act *act);
 void heap_count_acquired(struct heap *heap, struct site *site,
 			 const struct heap_act *act, uint16_t thread,
 			 uint64_t size, const struct sample_weight *weight);
+/* … by a plain act; size as it has that. */
+void heap_count_acquired_plainly(struct heap *heap, struct site *site,
+				 const struct heap_act *act, uint16_t thread);
 
 /* A block of this size was given back before another one was acquired. */
 void heap_count_temporary(struct heap *heap, struct site *site, uint64_t size);
@@ -210,6 +218,9 @@ enum gone {
 void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
 		     uint64_t birth, uint64_t bytes, uint64_t blocks,
 		     enum gone why);
+/* … one block, by a plain release. */
+void heap_count_gone_plainly(struct heap *heap, struct site *site,
+			     uint64_t time, uint64_t birth, uint64_t size);
 
 /* blame.c: whether a release fits the acquisition. */
 void heap_judge_release(struct heap *heap, const struct heap_act *act,
@@ -232,7 +243,22 @@ struct taken {
 	const struct range_block *latest_block;
 };
 
-uint64_t heap_birth(const struct heap *heap, const struct live_block *block);
+#define HEAP_BIRTH_SHIFT 10 /* struct live_block's 1024 ns */
+
+static inline uint64_t heap_birth(const struct heap *heap,
+				  const struct live_block *block)
+{
+	return heap->options.start +
+	       ((uint64_t)block->birth << HEAP_BIRTH_SHIFT);
+}
+
+static inline uint64_t heap_birth_of(const struct heap *heap, uint64_t time)
+{
+	const uint64_t latest = (UINT64_C(1) << LIVE_BIRTH_BITS) - 1;
+	const uint64_t birth = heap_since(heap, time) >> HEAP_BIRTH_SHIFT;
+
+	return birth < latest ? birth : latest;
+}
 
 /* The last of a block is gone. */
 void handles_gone(struct heap *heap, const struct family *family,
@@ -256,6 +282,10 @@ void range_acts_put_back(struct heap *heap, const struct heap_act *act,
 void range_acts_settle(struct heap *heap, const struct heap_act *act,
 		       struct taken *taken);
 void range_acts_move(struct heap *heap, const struct heap_act *act);
+
+/* plain.c: whether calls of the function may be what that takes. */
+bool heap_is_plain(const struct heap *heap,
+		   const struct family_function *function);
 
 /* act.c */
 void heap_pending_fini(struct heap *heap);

@@ -60,13 +60,33 @@ const char *heap_library(struct heap *heap, const char *library)
 	return (*recent)->name;
 }
 
+static struct known_act *place_of(const struct heap *heap,
+				  const struct family_function *function,
+				  stack_id stack)
+{
+	const uint64_t hash =
+		(stack ^ (uintptr_t)function) * 0x9e3779b97f4a7c15u;
+
+	return &heap->known_acts[hash >> 32 & (KNOWN_ACTS - 1)];
+}
+
 static struct known_act *known_place(const struct heap *heap,
 				     const struct heap_act *act)
 {
-	const uint64_t hash =
-		(act->stack ^ (uintptr_t)act->function) * 0x9e3779b97f4a7c15u;
+	return place_of(heap, act->function, act->stack);
+}
 
-	return &heap->known_acts[hash >> 32 & (KNOWN_ACTS - 1)];
+const struct known_act *heap_known(const struct heap *heap,
+				   const struct family_function *function,
+				   stack_id stack)
+{
+	const struct known_act *known;
+
+	if (!heap->known_acts)
+		return NULL;
+	known = place_of(heap, function, stack);
+	return known->stack == stack && known->function == function ? known :
+								      NULL;
 }
 
 void heap_recognise(struct heap *heap, struct heap_act *act)
@@ -84,6 +104,7 @@ void heap_recognise(struct heap *heap, struct heap_act *act)
 			.given = act->library,
 			.library = heap_library(heap, act->library),
 			.stack = act->stack,
+			.is_plain = heap_is_plain(heap, act->function),
 		};
 	act->library = known->library;
 	act->use = known->use;
