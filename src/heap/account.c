@@ -175,14 +175,12 @@ static struct history_state after(struct history_state before, int64_t blocks,
  * Inline: of what is plain (heap/plain.c) most of it is known beforehand.
  */
 static inline __attribute__((always_inline)) void
-change_each(struct heap *heap, struct site *site, int64_t blocks, int64_t bytes,
-	    uint64_t time, bool plain)
+change_each(struct heap *heap, struct ledger *ledger, struct site *site,
+	    int64_t blocks, int64_t bytes, uint64_t time, bool plain)
 {
-	const struct family *family = site->function->family;
-	struct ledger *ledger = heap_ledger(heap, family);
 	struct heap_total *total = &ledger->total;
 	const struct site *resizing = plain ? NULL : heap->resizing;
-	const bool has_size = plain || family->has_size;
+	const bool has_size = plain || ledger->family->has_size;
 	const struct history_state before = { site->blocks, site->bytes };
 	const struct history_state all = { total->blocks, total->bytes };
 	const uint64_t since = heap_since(heap, time);
@@ -230,12 +228,11 @@ static void count_sample(struct site *site, uint64_t size,
 }
 
 static inline __attribute__((always_inline)) void
-count_acquired(struct heap *heap, struct site *site, const struct heap_act *act,
-	       uint16_t thread, uint64_t size,
+count_acquired(struct heap *heap, struct ledger *ledger, struct site *site,
+	       const struct heap_act *act, uint16_t thread, uint64_t size,
 	       const struct sample_weight *weight, bool plain)
 {
 	const uint64_t blocks = weight->count, bytes = blocks * size;
-	struct ledger *ledger = heap_ledger(heap, site->function->family);
 	struct heap_total *total = &ledger->total;
 
 	note_thread(site, thread);
@@ -260,21 +257,23 @@ count_acquired(struct heap *heap, struct site *site, const struct heap_act *act,
 	if (!plain && heap->options.timeline)
 		timeline_acquired(&heap->timeline, &site->times_of_blocks,
 				  heap_since(heap, act->end), blocks, bytes);
-	change_each(heap, site, blocks, bytes, act->end, plain);
+	change_each(heap, ledger, site, blocks, bytes, act->end, plain);
 }
 
 void heap_count_acquired(struct heap *heap, struct site *site,
 			 const struct heap_act *act, uint16_t thread,
 			 uint64_t size, const struct sample_weight *weight)
 {
-	count_acquired(heap, site, act, thread, size, weight, false);
+	count_acquired(heap, heap_ledger(heap, site->function->family), site,
+		       act, thread, size, weight, false);
 }
 
-void heap_count_acquired_plainly(struct heap *heap, struct site *site,
-				 const struct heap_act *act, uint16_t thread)
+void heap_count_acquired_plainly(struct heap *heap, struct ledger *ledger,
+				 struct site *site, const struct heap_act *act,
+				 uint16_t thread)
 {
-	count_acquired(heap, site, act, thread, act->size, &WEIGHT_OF_ONE,
-		       true);
+	count_acquired(heap, ledger, site, act, thread, act->size,
+		       &WEIGHT_OF_ONE, true);
 }
 
 void heap_count_temporary(struct heap *heap, struct site *site, uint64_t size)
@@ -308,11 +307,11 @@ static void end_lifetime(struct site *site, uint64_t time, uint64_t birth,
 }
 
 static inline __attribute__((always_inline)) void
-count_gone(struct heap *heap, struct site *site, uint64_t time, uint64_t birth,
-	   uint64_t bytes, uint64_t blocks, enum gone why, bool plain)
+count_gone(struct heap *heap, struct ledger *ledger, struct site *site,
+	   uint64_t time, uint64_t birth, uint64_t bytes, uint64_t blocks,
+	   enum gone why, bool plain)
 {
-	struct heap_total *total =
-		&heap_ledger(heap, site->function->family)->total;
+	struct heap_total *total = &ledger->total;
 
 	site->freed_blocks += blocks;
 	site->freed_bytes += bytes;
@@ -324,18 +323,22 @@ count_gone(struct heap *heap, struct site *site, uint64_t time, uint64_t birth,
 		timeline_gone(&heap->timeline, &site->times_of_blocks,
 			      heap_since(heap, birth), heap_since(heap, time),
 			      blocks, bytes);
-	change_each(heap, site, -(int64_t)blocks, -(int64_t)bytes, time, plain);
+	change_each(heap, ledger, site, -(int64_t)blocks, -(int64_t)bytes, time,
+		    plain);
 }
 
 void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
 		     uint64_t birth, uint64_t bytes, uint64_t blocks,
 		     enum gone why)
 {
-	count_gone(heap, site, time, birth, bytes, blocks, why, false);
+	count_gone(heap, heap_ledger(heap, site->function->family), site, time,
+		   birth, bytes, blocks, why, false);
 }
 
-void heap_count_gone_plainly(struct heap *heap, struct site *site,
-			     uint64_t time, uint64_t birth, uint64_t size)
+void heap_count_gone_plainly(struct heap *heap, struct ledger *ledger,
+			     struct site *site, uint64_t time, uint64_t birth,
+			     uint64_t size)
 {
-	count_gone(heap, site, time, birth, size, 1, GONE_RELEASED, true);
+	count_gone(heap, ledger, site, time, birth, size, 1, GONE_RELEASED,
+		   true);
 }

@@ -117,7 +117,7 @@ static void hold(struct heap *heap, struct ledger *ledger,
 	ledger->latest = act->handle;
 	ledger->has_latest = true;
 	heap->live_count++;
-	heap_count_acquired_plainly(heap, site, act, block.thread);
+	heap_count_acquired_plainly(heap, ledger, site, act, block.thread);
 }
 
 static bool acquire(struct heap *heap, const struct known_act *known,
@@ -160,8 +160,8 @@ static bool fits(const struct site *site, const struct known_act *known)
 }
 
 /* Of one that was acquired by somebody whom it fits. */
-static void settle(struct heap *heap, const struct heap_act *act,
-		   const struct taken *taken)
+static void settle(struct heap *heap, struct ledger *ledger,
+		   const struct heap_act *act, const struct taken *taken)
 {
 	struct site *site = heap->sites.all[taken->block.site - 1];
 
@@ -169,7 +169,7 @@ static void settle(struct heap *heap, const struct heap_act *act,
 	if (taken->latest)
 		heap_count_temporary(heap, site, taken->block.size);
 	heap->live_count--;
-	heap_count_gone_plainly(heap, site, act->begin,
+	heap_count_gone_plainly(heap, ledger, site, act->begin,
 				heap_birth(heap, &taken->block),
 				taken->block.size);
 }
@@ -191,7 +191,7 @@ static void give_back(struct heap *heap, const struct known_act *known,
 		handles_settle(heap, act, act->handle, &taken);
 		return;
 	}
-	settle(heap, act, &taken);
+	settle(heap, heap_ledger(heap, known->function->family), act, &taken);
 }
 
 static bool release(struct heap *heap, const struct known_act *known,

@@ -195,8 +195,9 @@ void heap_count_acquired(struct heap *heap, struct site *site,
 			 const struct heap_act *act, uint16_t thread,
 			 uint64_t size, const struct sample_weight *weight);
 /* … by a plain act; size as it has that. */
-void heap_count_acquired_plainly(struct heap *heap, struct site *site,
-				 const struct heap_act *act, uint16_t thread);
+void heap_count_acquired_plainly(struct heap *heap, struct ledger *ledger,
+				 struct site *site, const struct heap_act *act,
+				 uint16_t thread);
 
 /* A block of this size was given back before another one was acquired. */
 void heap_count_temporary(struct heap *heap, struct site *site, uint64_t size);
@@ -219,8 +220,9 @@ void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
 		     uint64_t birth, uint64_t bytes, uint64_t blocks,
 		     enum gone why);
 /* … one block, by a plain release. */
-void heap_count_gone_plainly(struct heap *heap, struct site *site,
-			     uint64_t time, uint64_t birth, uint64_t size);
+void heap_count_gone_plainly(struct heap *heap, struct ledger *ledger,
+			     struct site *site, uint64_t time, uint64_t birth,
+			     uint64_t size);
 
 /* blame.c: whether a release fits the acquisition. */
 void heap_judge_release(struct heap *heap, const struct heap_act *act,

@@ -129,13 +129,17 @@ static int on_wholes(struct sink *sink, const struct whole_call *calls,
 		     size_t count)
 {
 	struct watch *watch = (struct watch *)sink;
+	struct watched *process = NULL;
 	const struct whole_call *call;
 
-	for (call = calls; call != calls + count; call++)
-		if (call->function->subject)
-			call_acts_whole(&watch->acts,
-					of_call(watch, call->pid, call->time),
-					call);
+	for (call = calls; call != calls + count; call++) {
+		if (!call->function->subject)
+			continue;
+		if (!process || process->pid != call->pid ||
+		    call->time >= process->held_next)
+			process = of_call(watch, call->pid, call->time);
+		call_acts_whole(&watch->acts, process, call);
+	}
 	return 0;
 }
 
