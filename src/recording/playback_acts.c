@@ -154,6 +154,7 @@ static void fill_act(const struct recorded_event *event,
 	ret->item = event->item;
 	ret->old_size = event->old_size;
 	ret->failed = event->failed;
+	ret->untimed = false;
 	ret->unkept = event->unkept;
 	ret->is_further = event->further;
 	ret->sampling = SAMPLING_OPEN;
