@@ -47,14 +47,6 @@ static struct heap_use *use_of(struct heap *heap, const struct heap_act *act)
 	return use;
 }
 
-static void count_time(struct heap_use *use, const struct heap_act *act)
-{
-	if (act->untimed || act->end <= act->begin)
-		return;
-	use->timed++;
-	use->total_ns += act->end - act->begin + act->correction;
-}
-
 void heap_count_use(struct heap *heap, const struct heap_act *act,
 		    uint64_t bytes, uint64_t calls)
 {
@@ -66,12 +58,12 @@ void heap_count_use(struct heap *heap, const struct heap_act *act,
 	if (act->is_further)
 		return;
 	use->calls += calls;
-	count_time(use, act);
+	heap_count_time_of(use, act);
 }
 
 void heap_count_time(struct heap *heap, const struct heap_act *act)
 {
-	count_time(use_of(heap, act), act);
+	heap_count_time_of(use_of(heap, act), act);
 }
 
 void heap_count_failed(struct heap *heap, const struct heap_act *act)

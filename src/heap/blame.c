@@ -32,12 +32,6 @@ static void add_pair(struct heap *heap, const struct heap_act *act,
 	incidents_add(&heap->incidents, &incident);
 }
 
-static bool forms_differ(const struct family_function *a,
-			 const struct family_function *b)
-{
-	return a->form && b->form && a->form != b->form;
-}
-
 /*
  * Whether what one has acquired is given back by another: a component, where
  * both are known to be of one, else a library.
@@ -49,7 +43,7 @@ static bool crosses(struct heap *heap, const struct heap_act *act,
 
 	if (site->component && component)
 		return component != site->component;
-	return site->library && act->library && site->library != act->library;
+	return heap_libraries_differ(site->library, act->library);
 }
 
 void heap_judge_release(struct heap *heap, const struct heap_act *act,
@@ -59,7 +53,7 @@ void heap_judge_release(struct heap *heap, const struct heap_act *act,
 	struct heap_total *total = &heap_ledger(heap, family)->total;
 	bool release = act->function->act == FAMILY_RELEASE;
 
-	if (forms_differ(site->function, act->function)) {
+	if (heap_forms_differ(site->function, act->function)) {
 		total->mismatches++;
 		add_pair(heap, act, INCIDENT_MISMATCH, site, handle, size);
 	}

@@ -313,17 +313,10 @@ void call_acts_end(struct call_acts *acts, struct watched *process,
 
 /* ---- calls as a whole ---- */
 
-/* Nearly all are as wide as a register. */
 static inline uint64_t number(const struct operand *operand,
 			      const struct whole_call *call)
 {
-	if (operand->kind == OPERAND_NONE)
-		return 0;
-	if (operand->kind == OPERAND_ARGUMENT && !operand->width)
-		return call->arguments[operand->index];
-	if (operand->kind == OPERAND_RESULT && !operand->width)
-		return call->result;
-	return operand_number(operand, call->arguments, call->result);
+	return operand_of(operand, call->arguments, call->result);
 }
 
 /* Both factors of a product, as fill_factors() has them. */

@@ -19,6 +19,19 @@ int operand_value(const struct operand *operand,
 uint64_t operand_number(const struct operand *operand,
 			const uint64_t *arguments, uint64_t result);
 
+/* … or 0 of OPERAND_NONE. Nearly all are as wide as a register. */
+static inline uint64_t operand_of(const struct operand *operand,
+				  const uint64_t *arguments, uint64_t result)
+{
+	if (operand->kind == OPERAND_NONE)
+		return 0;
+	if (operand->kind == OPERAND_ARGUMENT && !operand->width)
+		return arguments[operand->index];
+	if (operand->kind == OPERAND_RESULT && !operand->width)
+		return result;
+	return operand_number(operand, arguments, result);
+}
+
 /* Whether the call is one that the function's line means: see
    struct family_choice. */
 bool family_means(const struct family_function *function,

@@ -45,12 +45,6 @@ bool heap_is_plain(const struct heap *heap,
 	       (acquires_plainly(function) || releases_plainly(function));
 }
 
-/* As heap_time() has it while counting is on. */
-static uint64_t time_of(const struct heap *heap, uint64_t monotonic)
-{
-	return monotonic - heap->off_ns;
-}
-
 /* What act->begin and the others would be of the whole call. */
 static void set_times(const struct heap *heap, const struct whole_call *call,
 		      struct heap_act *act)
@@ -58,18 +52,10 @@ static void set_times(const struct heap *heap, const struct whole_call *call,
 	const uint64_t took = call->end > call->time ? call->end - call->time :
 						       0;
 
-	act->end = time_of(heap, call->end);
+	act->end = heap_time(heap, call->end);
 	act->begin = act->end - took - !took;
 	act->correction = -(int64_t)!took;
 	act->untimed = call->untimed;
-}
-
-static void count_time(struct heap_use *use, const struct heap_act *act)
-{
-	if (act->untimed || act->end <= act->begin)
-		return;
-	use->timed++;
-	use->total_ns += act->end - act->begin + act->correction;
 }
 
 /* What those need who do what is left; times and numbers are there. */
@@ -90,14 +76,6 @@ static void fill_in(const struct whole_call *call,
 }
 
 /* ---- acquisitions ---- */
-
-static uint64_t size_of(const struct operand *size,
-			const struct whole_call *call)
-{
-	return is_pointer(size, OPERAND_ARGUMENT) ?
-		       call->arguments[size->index] :
-		       operand_number(size, call->arguments, call->result);
-}
 
 static void hold(struct heap *heap, struct ledger *ledger,
 		 const struct known_act *known, const struct whole_call *call,
@@ -128,7 +106,8 @@ static bool acquire(struct heap *heap, const struct known_act *known,
 	struct heap_act act;
 
 	act.handle = call->result;
-	act.size = size_of(&known->function->size, call);
+	act.size = operand_of(&known->function->size, call->arguments,
+			      call->result);
 	if (!known->site || !act.handle || act.size >> LIVE_SIZE_BITS ||
 	    call->function->whole != WHOLE_AT_RETURN ||
 	    heap->live_count >= heap->options.limits.blocks)
@@ -136,7 +115,7 @@ static bool acquire(struct heap *heap, const struct known_act *known,
 	set_times(heap, call, &act);
 	known->use->bytes += act.size;
 	known->use->calls++;
-	count_time(known->use, &act);
+	heap_count_time_of(known->use, &act);
 	if (!recent_forget(&heap->recent, family, act.handle) &&
 	    live_find(&ledger->live, act.handle)) {
 		fill_in(call, known, &act);
@@ -151,12 +130,8 @@ static bool acquire(struct heap *heap, const struct known_act *known,
 
 static bool fits(const struct site *site, const struct known_act *known)
 {
-	const char *form = known->function->form;
-
-	return (site->function->form == form || !form ||
-		!site->function->form) &&
-	       (site->library == known->library || !site->library ||
-		!known->library);
+	return !heap_forms_differ(site->function, known->function) &&
+	       !heap_libraries_differ(site->library, known->library);
 }
 
 /* Of one that was acquired by somebody whom it fits. */
@@ -206,14 +181,14 @@ static bool release(struct heap *heap, const struct known_act *known,
 	act.library = known->library;
 	act.stack = call->stack;
 	act.size = 0;
-	act.begin = act.end = time_of(heap, call->time);
+	act.begin = act.end = heap_time(heap, call->time);
 	act.correction = 0;
 	act.untimed = call->untimed;
 	give_back(heap, known, call, &act);
 	if (!call->end)
 		return true;
 	set_times(heap, call, &act);
-	count_time(known->use, &act);
+	heap_count_time_of(known->use, &act);
 	return true;
 }
 

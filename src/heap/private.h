@@ -169,6 +169,16 @@ static inline struct site *heap_site_of(struct heap *heap,
 void heap_count_use(struct heap *heap, const struct heap_act *act,
 		    uint64_t bytes, uint64_t calls);
 void heap_count_time(struct heap *heap, const struct heap_act *act);
+
+static inline void heap_count_time_of(struct heap_use *use,
+				      const struct heap_act *act)
+{
+	if (act->untimed || act->end <= act->begin)
+		return;
+	use->timed++;
+	use->total_ns += act->end - act->begin + act->correction;
+}
+
 void heap_count_failed(struct heap *heap, const struct heap_act *act);
 
 /* Of what isn't sampled. */
@@ -223,6 +233,18 @@ void heap_count_gone(struct heap *heap, struct site *site, uint64_t time,
 void heap_count_gone_plainly(struct heap *heap, struct ledger *ledger,
 			     struct site *site, uint64_t time, uint64_t birth,
 			     uint64_t size);
+
+/* Of what is known of both. */
+static inline bool heap_forms_differ(const struct family_function *a,
+				     const struct family_function *b)
+{
+	return a->form && b->form && a->form != b->form;
+}
+
+static inline bool heap_libraries_differ(const char *a, const char *b)
+{
+	return a && b && a != b;
+}
 
 /* blame.c: whether a release fits the acquisition. */
 void heap_judge_release(struct heap *heap, const struct heap_act *act,
